@@ -2,6 +2,7 @@
 //! what to show, never what it means to the rules.
 
 use crate::Player;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,8 @@ pub type Cell = [u32; 2];
 /// assert_eq!(name, "a1");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Board {
     /// The cells there are.
     pub grid: Grid,
@@ -42,7 +44,8 @@ pub struct Board {
 }
 
 /// The grid of a [`Board`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Grid {
     /// The number of rows.
     pub rows: u32,
@@ -60,7 +63,8 @@ pub struct Grid {
 }
 
 /// Something that stands on one cell or several.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Piece {
     /// The first cell, which carries the label.
     pub cell: Cell,
@@ -78,7 +82,8 @@ pub struct Piece {
 }
 
 /// A wall on a side of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Wall {
     /// The cell.
     pub cell: Cell,
@@ -87,7 +92,8 @@ pub struct Wall {
 }
 
 /// A side of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
     /// Towards row 0.
@@ -101,7 +107,8 @@ pub enum Side {
 }
 
 /// A note on a cell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Mark {
     /// The cell.
     pub cell: Cell,

@@ -2,6 +2,7 @@
 //! of [`SettingInfo`], or the schemas. The types know no game; a daemon fills them from its registry.
 
 use crate::Setting;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,8 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(games[0].name, "l-game");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GameSummary {
     /// The name in requests.
     pub name: String,
@@ -24,7 +26,8 @@ pub struct GameSummary {
 }
 
 /// A game in full (`what` `game`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GameInfo {
     /// The name in requests.
     pub name: String,
@@ -55,7 +58,8 @@ pub struct GameInfo {
 }
 
 /// The strength of each level.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LevelsInfo {
     /// How it was measured: a command, or where to read of it.
     pub measured_by: String,
@@ -64,7 +68,8 @@ pub struct LevelsInfo {
 }
 
 /// The strength of one level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LevelRating {
     /// The value of the option `level`.
     pub level: u32,
@@ -75,7 +80,8 @@ pub struct LevelRating {
 }
 
 /// A word and what it stands for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Word {
     /// The word.
     pub name: String,
@@ -95,7 +101,8 @@ pub struct Word {
 /// assert_eq!((level.kind, level.default), (SettingKind::Int, Some(Setting::Int(10))));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SettingInfo {
     /// The name in requests.
     pub name: String,
@@ -119,7 +126,8 @@ pub struct SettingInfo {
 }
 
 /// The type of a [`SettingInfo`]'s value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SettingKind {
     /// A boolean.

@@ -1,5 +1,6 @@
 //! 64-bit numbers that travel as text, because JSON numbers hold 53 bits: 1-16 lower-case hexadecimal digits.
 
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{borrow::Cow, fmt, str::FromStr};
@@ -56,6 +57,7 @@ macro_rules! hex {
             }
         }
 
+        #[cfg(feature = "schema")]
         impl JsonSchema for $name {
             fn schema_name() -> Cow<'static, str> {
                 stringify!($name).into()

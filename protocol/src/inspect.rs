@@ -1,6 +1,7 @@
 //! What `inspect` answers: what the rules say about a position.
 
 use crate::{Board, Hash, Outcome, Record};
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -15,14 +16,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// assert_eq!(found.eval, None, "it was not asked for");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InspectResult {
     /// Who is to move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_move: Option<ToMove>,
     /// The outcome; null while the game goes on.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schemars(schema_with = "nullable_outcome")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "nullable_outcome"))]
     pub outcome: Option<Option<Outcome>>,
     /// The legal moves' texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +56,8 @@ pub struct InspectResult {
 }
 
 /// Who is to move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToMove {
     /// The player who moves first by the rules.
@@ -66,7 +69,8 @@ pub enum ToMove {
 }
 
 /// A legal move and what follows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MoveInfo {
     /// The move's text.
     #[serde(rename = "move")]
@@ -82,13 +86,14 @@ pub struct MoveInfo {
 }
 
 /// A chance outcome and its probability.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ChanceInfo {
     /// The outcome's text, with its `~`.
     #[serde(rename = "move")]
     pub mv: String,
     /// Its probability in ppm; together 1,000,000, the remainder on the first.
-    #[schemars(range(max = 1_000_000))]
+    #[cfg_attr(feature = "schema", schemars(range(max = 1_000_000)))]
     pub ppm: u32,
 }
 
@@ -98,6 +103,7 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> R
 }
 
 /// The schema of an outcome that can be null, not only absent.
+#[cfg(feature = "schema")]
 fn nullable_outcome(generator: &mut SchemaGenerator) -> Schema {
     let outcome = generator.subschema_for::<Outcome>();
     json_schema!({ "oneOf": [outcome, { "type": "null" }] })

@@ -49,6 +49,10 @@ mod json;
 mod limits;
 mod line;
 mod message;
+// What plyd's own servers share: no part of the protocol's interface.
+#[cfg(feature = "client")]
+#[doc(hidden)]
+pub mod newcomers;
 mod offer;
 mod operate;
 mod outcome;
@@ -59,6 +63,8 @@ mod result;
 mod resume;
 mod role;
 mod schema;
+#[cfg(feature = "schema")]
+mod schema_of_types;
 mod search;
 mod settings;
 mod size;
@@ -96,6 +102,8 @@ pub use result::{
 pub use resume::{Resumable, Resume};
 pub use role::{NamedClient, Role};
 pub use schema::schemas;
+#[cfg(feature = "schema")]
+pub use schema_of_types::schemas_of_types;
 pub use search::{Clock, Go, InfoEvent, InfoRequest, Limit, Mode, Stop, StopTarget, Update, UpdateMode};
 pub use settings::{Setting, Settings};
 // What the daemon counts a request's memory with.

@@ -2,6 +2,7 @@
 
 use crate::NamedClient;
 use crate::settings::is_default;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,8 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!((limits.line_bytes, limits.multipv), (1 << 20, 1000));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Limits {
     /// Bytes of a line.
     pub line_bytes: u64,
@@ -162,7 +164,8 @@ impl Default for Limits {
 }
 
 /// Delays in microseconds, less those of a thread that sleeps to the same instants.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Guarantees {
     /// From a `go` to its first `best`, at most.
     pub first_best_us: u64,

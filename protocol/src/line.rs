@@ -1,5 +1,6 @@
 //! What a search found: its lines with their scores, and the work and the time that it took.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +14,11 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!((line.mv.as_str(), line.score.and_then(|score| score.eval)), ("d4", Some(120)));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Line {
     /// Counts the lines from 1, the best first.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub rank: u32,
     /// The first move.
     #[serde(rename = "move")]
@@ -44,8 +46,9 @@ pub struct Line {
 /// }
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("anyOf" = [{ "required": ["eval"] }, { "required": ["wdl"] }, { "required": ["proof"] }]))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{ "required": ["eval"] }, { "required": ["wdl"] }, { "required": ["proof"] }])))]
 pub struct Score {
     /// How the score relates to the true one.
     pub bound: Bound,
@@ -54,7 +57,7 @@ pub struct Score {
     pub eval: Option<i64>,
     /// The chances of win, draw and loss in ppm, 1,000,000 together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(inner(range(max = 1_000_000)))]
+    #[cfg_attr(feature = "schema", schemars(inner(range(max = 1_000_000))))]
     pub wdl: Option<[u32; 3]>,
     /// What is proven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,7 +65,8 @@ pub struct Score {
 }
 
 /// How a score relates to the true one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// The search's value.
@@ -74,7 +78,8 @@ pub enum Bound {
 }
 
 /// A proven outcome, from the root mover's view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Proof {
     /// The outcome under best play.
     pub outcome: ProofOutcome,
@@ -90,7 +95,8 @@ pub struct Proof {
 }
 
 /// The outcome of a [`Proof`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProofOutcome {
     /// The root's mover wins.
@@ -102,7 +108,8 @@ pub enum ProofOutcome {
 }
 
 /// The work of a search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Stats {
     /// Nodes searched, by all threads.
     pub nodes: u64,
@@ -115,12 +122,13 @@ pub struct Stats {
     /// The deepest ply reached.
     pub seldepth: u32,
     /// The part of the hash table in use, in ppm.
-    #[schemars(range(max = 1_000_000))]
+    #[cfg_attr(feature = "schema", schemars(range(max = 1_000_000)))]
     pub hash_ppm: u32,
 }
 
 /// When a search was asked for, began and was decided, on the clock of `t_us`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Timing {
     /// The last byte of the line arrived.
     pub received_us: u64,

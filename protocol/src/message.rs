@@ -2,6 +2,7 @@
 //! early and stamps it when it is written ([`splice`], [`Envelope`]).
 
 use crate::{ErrorCode, Hash, InfoEvent, Line, Outcome, ResultMessage, Stats, Timing};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +21,8 @@ use serde::{Deserialize, Serialize};
 /// }
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Message {
     /// The final answer to a request that is no `go`.
@@ -86,10 +88,11 @@ pub fn stamp(body: &str, seq: u64, t_us: u64) -> (String, &str) {
 /// assert!(line.starts_with(r#"{"seq":1,"t_us":250,"type":"notice""#), "{line}");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Envelope {
     /// Counts the messages of the connection, from 1 and without gaps.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub seq: u64,
     /// When the message was written: microseconds of a monotonic clock whose zero is the server's.
     pub t_us: u64,
@@ -99,7 +102,8 @@ pub struct Envelope {
 }
 
 /// News of a running search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Info {
     /// The id of the `go`.
     pub id: String,
@@ -118,7 +122,8 @@ pub struct Info {
 }
 
 /// The final answer to a `go`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct BestMove {
     /// The id of the `go`.
     pub id: String,
@@ -147,7 +152,8 @@ pub struct BestMove {
 }
 
 /// Why a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// All lines asked for are proven, with what the rules optimise.
@@ -185,7 +191,8 @@ pub enum Reason {
 /// assert_eq!((error.code, error.pointer.as_deref()), (ErrorCode::IllegalMove, Some("/position/moves/2")));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ErrorMessage {
     /// The id of the request; null if it could not be read, or if it is in use.
     pub id: Option<String>,
@@ -234,7 +241,8 @@ impl ErrorMessage {
 }
 
 /// Something that no request asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Notice {
     /// Its kind.
     pub kind: NoticeKind,
@@ -257,7 +265,8 @@ impl Notice {
 }
 
 /// The kind of a [`Notice`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeKind {
     /// The server shuts down and takes no new work.

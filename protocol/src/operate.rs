@@ -2,10 +2,14 @@
 //!
 //! Nothing here knows who may ask, nor what becomes of what is ended.
 
+#[cfg(feature = "schema")]
 use std::borrow::Cow;
 
 use crate::settings::is_default;
-use crate::{MAX_INT, MAX_TEXT, Mode, Role, Stats};
+#[cfg(feature = "schema")]
+use crate::{MAX_INT, MAX_TEXT};
+use crate::{Mode, Role, Stats};
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -18,12 +22,13 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(serde_json::to_string(&next)?, r#"{"cmd":"connections","after":40}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Connections {
     /// Only connections with larger numbers: the `next` of the page before.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(range(min = 0, max = MAX_INT))]
-    #[schemars(extend("default" = 0))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_INT)))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = 0)))]
     pub after: u64,
 }
 
@@ -37,7 +42,8 @@ pub struct Connections {
 /// assert_eq!(serde_json::to_string(&end)?, r#"{"cmd":"disconnect","client":"alice"}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Disconnect {
     /// Which.
     #[serde(flatten)]
@@ -54,6 +60,7 @@ pub enum DisconnectTarget {
     Client(String),
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for DisconnectTarget {
     fn schema_name() -> Cow<'static, str> {
         "DisconnectTarget".into()
@@ -96,7 +103,8 @@ impl JsonSchema for DisconnectTarget {
 /// assert!(page.next.is_none(), "this is the last page");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ConnectionsResult {
     /// How many connections there are, on all pages together.
     pub count: u64,
@@ -108,10 +116,11 @@ pub struct ConnectionsResult {
 }
 
 /// A connection and what it does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ConnectionInfo {
     /// Its number, which no other connection of this server gets.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub connection: u64,
     /// How it came: `stdio`, `process`, `unix`, `tcp`, `websocket`, `tls` (TCP) or `wss` (WebSocket).
     pub transport: String,
@@ -144,7 +153,8 @@ pub struct ConnectionInfo {
 }
 
 /// How far a connection is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionState {
     /// `hello` is still to come.
@@ -171,7 +181,8 @@ impl ConnectionState {
 }
 
 /// An open session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SessionInfo {
     /// Its name, which belongs to its connection.
     pub session: String,
@@ -180,7 +191,8 @@ pub struct SessionInfo {
 }
 
 /// A search in flight.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SearchInfo {
     /// The id of the `go`.
     pub id: String,
@@ -207,7 +219,8 @@ pub struct SearchInfo {
 }
 
 /// How far a search is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SearchState {
     /// Its position is being read.
@@ -237,7 +250,8 @@ impl SearchState {
 }
 
 /// The connections that a `disconnect` ends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DisconnectResult {
     /// Their numbers, in order.
     pub connections: Vec<u64>,

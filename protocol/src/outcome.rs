@@ -1,5 +1,6 @@
 //! How a game ended, and who its players are.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,8 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!((outcome.winner, outcome.scores), (Some(Player::P2), None));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Outcome {
     /// The winner; null: a draw.
     pub winner: Option<Player>,
@@ -24,7 +26,8 @@ pub struct Outcome {
 }
 
 /// A player.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Player {
     /// The player who moves first by the rules.

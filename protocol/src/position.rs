@@ -1,13 +1,16 @@
 //! Where a request asks: in which game, and in which position.
 
+#[cfg(feature = "schema")]
 use std::borrow::Cow;
 
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use crate::Settings;
 
 /// The shape of ids and of sessions' names.
+#[cfg(feature = "schema")]
 pub(crate) const NAME_PATTERN: &str = r"^[A-Za-z0-9._:-]{1,64}$";
 
 /// Whose rules a request speaks of: an open session's, or those that it names itself. Flat in the request.
@@ -46,6 +49,7 @@ impl Default for GameRef {
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for GameRef {
     fn schema_name() -> Cow<'static, str> {
         "GameRef".into()
@@ -81,13 +85,14 @@ impl JsonSchema for GameRef {
 /// assert_eq!(serde_json::to_string(&position)?, r#"{"moves":["d4","b3"]}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Position {
     /// The game's position text; absent: the initial position of the rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     /// The plies played since, in the game's move text; one that starts with `~` is a chance outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("default" = []))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub moves: Vec<String>,
 }

@@ -1,6 +1,7 @@
 //! A game as it is kept and passed on.
 
 use crate::{Outcome, Settings};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,8 @@ use serde::{Deserialize, Serialize};
 /// let go = Go::new(game, Position { start: Some(record.start), moves: record.moves });
 /// assert_eq!(go.position.moves.len(), 1);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Record {
     /// The version of the record's form, 1.
     pub record: u32,

@@ -4,11 +4,16 @@
 //! daemon's checks. Fields at their default are not written.
 
 use crate::operate::{Connections, Disconnect};
-use crate::position::{GameRef, NAME_PATTERN, Position};
+#[cfg(feature = "schema")]
+use crate::position::NAME_PATTERN;
+use crate::position::{GameRef, Position};
 use crate::resume::Resume;
 use crate::search::{Go, Stop, Update};
 use crate::settings::is_default;
-use crate::{MAX_INT, MAX_TEXT, MAX_TOKEN, MAX_VERSION, Seed, Settings};
+#[cfg(feature = "schema")]
+use crate::{MAX_INT, MAX_TEXT, MAX_TOKEN, MAX_VERSION};
+use crate::{Seed, Settings};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -149,7 +154,8 @@ impl Command {
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Hello {
     /// The protocol versions that the client speaks.
     pub protocol: Versions,
@@ -158,16 +164,16 @@ pub struct Hello {
     pub client: Option<Client>,
     /// The token of a server that wants one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = MAX_TOKEN))]
+    #[cfg_attr(feature = "schema", schemars(length(max = MAX_TOKEN)))]
     pub token: Option<String>,
     /// Features without which the client cannot work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(inner(length(max = MAX_TEXT)))]
-    #[schemars(extend("default" = []))]
+    #[cfg_attr(feature = "schema", schemars(inner(length(max = MAX_TEXT))))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub require: Vec<String>,
     /// What becomes of running searches when the input ends.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = "finish"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "finish")))]
     pub on_eof: OnEof,
     /// Whether the connection outlives its socket, or is one that has.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,31 +181,34 @@ pub struct Hello {
 }
 
 /// A range of protocol versions, `min <= max`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Versions {
     /// The lowest version.
-    #[schemars(range(min = 0, max = MAX_VERSION))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_VERSION)))]
     pub min: u32,
     /// The highest version.
-    #[schemars(range(min = 0, max = MAX_VERSION))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_VERSION)))]
     pub max: u32,
 }
 
 /// Who a client is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Client {
     /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = MAX_TEXT))]
+    #[cfg_attr(feature = "schema", schemars(length(max = MAX_TEXT)))]
     pub name: Option<String>,
     /// Its version.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = MAX_TEXT))]
+    #[cfg_attr(feature = "schema", schemars(length(max = MAX_TEXT)))]
     pub version: Option<String>,
 }
 
 /// What becomes of running searches when the input ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OnEof {
     /// Searches with a clock or a limit finish, within 10 s; the others answer their best.
@@ -212,11 +221,12 @@ pub enum OnEof {
 }
 
 /// Asks for a sign of life, which no search delays.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Ping {
     /// Comes back in the result.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = MAX_TEXT))]
+    #[cfg_attr(feature = "schema", schemars(length(max = MAX_TEXT)))]
     pub echo: Option<String>,
 }
 
@@ -230,11 +240,12 @@ pub struct Ping {
 /// assert_eq!(serde_json::to_string(&describe)?, r#"{"cmd":"describe","what":"game","game":"isolation"}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(extend(
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend(
     "if" = { "required": ["what"], "properties": { "what": { "const": "game" } } },
     "then" = { "required": ["game"] },
-))]
+)))]
 pub struct Describe {
     /// The topic.
     pub what: DescribeWhat,
@@ -244,7 +255,8 @@ pub struct Describe {
 }
 
 /// The topic of [`Describe`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DescribeWhat {
     /// The games, each in short.
@@ -278,20 +290,21 @@ pub enum DescribeWhat {
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct NewGame {
     /// The session's name: 1-64 of `[A-Za-z0-9._:-]`.
-    #[schemars(regex(pattern = NAME_PATTERN))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = NAME_PATTERN)))]
     pub session: String,
     /// The game.
     pub game: String,
     /// Its rules.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
-    #[schemars(extend("default" = {}))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = {})))]
     pub rules: Settings,
     /// Options of the session, over the connection's.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
-    #[schemars(extend("default" = {}))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = {})))]
     pub options: Settings,
     /// The default of `rules.seed` and `options.seed`; drawn when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -311,13 +324,14 @@ pub struct NewGame {
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SetOption {
     /// The options.
     pub options: Settings,
     /// The session; without it, the defaults of the connection's later sessions are set.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = NAME_PATTERN))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = NAME_PATTERN)))]
     pub session: Option<String>,
 }
 
@@ -330,14 +344,15 @@ pub struct SetOption {
 /// assert_eq!(serde_json::to_string(&close)?, r#"{"cmd":"close","session":"s"}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Close {
     /// The session's name.
-    #[schemars(regex(pattern = NAME_PATTERN))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = NAME_PATTERN)))]
     pub session: String,
     /// The number of the connection whose session it is; absent: this one. For operators.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = MAX_INT))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_INT)))]
     pub connection: Option<u64>,
 }
 
@@ -355,7 +370,8 @@ pub struct Close {
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Inspect {
     /// The rules.
     #[serde(flatten)]
@@ -364,12 +380,13 @@ pub struct Inspect {
     pub position: Position,
     /// What the result holds.
     #[serde(default = "Want::usual", skip_serializing_if = "Want::is_usual")]
-    #[schemars(extend("default" = ["to_move", "outcome", "legal"]))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = ["to_move", "outcome", "legal"])))]
     pub want: Vec<Want>,
 }
 
 /// What [`Inspect`] can ask for: fields of its result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Want {
     /// Who is to move.
@@ -409,7 +426,8 @@ impl Want {
 }
 
 /// Asks for the server's load and counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Status {}
 
 /// Ends the connection after its searches.
@@ -421,16 +439,18 @@ pub struct Status {}
 /// assert_eq!(serde_json::to_string(&quit)?, r#"{"cmd":"quit","mode":"stop"}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Quit {
     /// What becomes of running searches.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = "finish"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "finish")))]
     pub mode: QuitMode,
 }
 
 /// What becomes of running searches at [`Quit`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QuitMode {
     /// Searches with a clock or a limit finish, within 10 s; the others answer their best.

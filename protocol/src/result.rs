@@ -3,6 +3,7 @@
 
 use crate::operate::{ConnectionsResult, DisconnectResult};
 use crate::{InspectResult, Limits, Resumable, Seed, Settings, StatusResult, ToMove};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,8 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(ping.echo.as_deref(), Some("hi"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ResultMessage {
     /// The id of the request.
     pub id: String,
@@ -26,7 +28,8 @@ pub struct ResultMessage {
 }
 
 /// The body of a result, by the `cmd` of its request, which `of` repeats.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "of", rename_all = "lowercase")]
 pub enum ResultBody {
     /// Of `hello`.
@@ -58,7 +61,8 @@ pub enum ResultBody {
 }
 
 /// The server and what it offers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HelloResult {
     /// The protocol version of this connection: the highest common one.
     pub protocol: u32,
@@ -76,7 +80,8 @@ pub struct HelloResult {
 }
 
 /// Who a server is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Server {
     /// Its name.
     pub name: String,
@@ -85,7 +90,8 @@ pub struct Server {
 }
 
 /// A sign of life.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PingResult {
     /// The `echo` of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,14 +99,16 @@ pub struct PingResult {
 }
 
 /// What the server can do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DescribeResult {
     /// The description; its shape depends on `what`.
     pub body: serde_json::Value,
 }
 
 /// An open session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct NewGameResult {
     /// The session's name.
     pub session: String,
@@ -117,7 +125,8 @@ pub struct NewGameResult {
 }
 
 /// Options after a change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SetOptionResult {
     /// The session; absent: the connection's defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -127,7 +136,8 @@ pub struct SetOptionResult {
 }
 
 /// A closed session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CloseResult {
     /// The session's name.
     pub session: String,
@@ -137,7 +147,8 @@ pub struct CloseResult {
 }
 
 /// What an `update` or a `stop` did. An ordinary race is one of these, never an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// The search goes on with what was set.
@@ -151,7 +162,8 @@ pub enum Effect {
 }
 
 /// The effect of an `update`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateResult {
     /// `updated`, `already_finished` or `unknown`.
     pub effect: Effect,
@@ -166,7 +178,8 @@ pub struct UpdateResult {
 /// assert_eq!(result.effect, Effect::AlreadyFinished, "the answer crossed the `stop`");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StopResult {
     /// `stopping`, `already_finished` or `unknown`.
     pub effect: Effect,
@@ -175,5 +188,6 @@ pub struct StopResult {
 }
 
 /// The last message of a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct QuitResult {}

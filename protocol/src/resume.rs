@@ -1,11 +1,14 @@
 //! Connections that outlive their sockets: how `hello` asks for that, or takes such a connection up, and what
 //! the answer says.
 
+#[cfg(feature = "schema")]
 use std::borrow::Cow;
 
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
 use crate::{MAX_INT, MAX_TOKEN};
 
 /// What `hello` wants of a connection that outlives its socket.
@@ -41,6 +44,7 @@ pub enum Resume {
     },
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for Resume {
     fn schema_name() -> Cow<'static, str> {
         "Resume".into()
@@ -77,7 +81,8 @@ impl JsonSchema for Resume {
 }
 
 /// The promise to wait for the client of a connection that loses its socket.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Resumable {
     /// The token by which the connection is taken up, a secret; only in the answer that gives the promise.
     #[serde(default, skip_serializing_if = "Option::is_none")]

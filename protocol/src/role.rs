@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows which request needs which role, nor who checks it.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +14,8 @@ use serde::{Deserialize, Serialize};
 /// assert!(Role::Operate > Role::Play, "a role may do what those before it may");
 /// assert_eq!(Role::ALL.map(Role::name), ["play", "analyse", "operate"]);
 /// ```
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Plays games: rules, sessions, searches for a move, ponders.
@@ -44,7 +44,8 @@ impl Role {
 
 /// A client that the server knows by name, with the limits that count over all its connections together. A
 /// limit that is absent is the server's alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct NamedClient {
     /// Its name.
     pub name: String,

@@ -1,22 +1,28 @@
 //! The requests about searches (`go`, `update`, `stop`) with their clocks and limits. Nothing here computes a
 //! time.
 
+#[cfg(feature = "schema")]
 use crate::position::NAME_PATTERN;
 use crate::settings::is_default;
-use crate::{GameRef, MAX_INT, MAX_MOVES_TO_GO, MAX_MULTIPV, MAX_SEARCH_DEPTH, Position, Settings};
+use crate::{GameRef, Position, Settings};
+#[cfg(feature = "schema")]
+use crate::{MAX_INT, MAX_MOVES_TO_GO, MAX_MULTIPV, MAX_SEARCH_DEPTH};
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+#[cfg(feature = "schema")]
 use std::borrow::Cow;
 
 /// Searches a position. Times are in ms and run from the arrival of the line.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(extend("anyOf" = [
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
     { "required": ["clock"] },
     { "required": ["limit"], "properties": { "limit": { "anyOf": [
         { "required": ["nodes"] }, { "required": ["depth"] }, { "required": ["time_ms"] },
     ] } } },
     { "required": ["mode"], "properties": { "mode": { "enum": ["analyse", "ponder"] } } },
-]))]
+])))]
 pub struct Go {
     /// The rules.
     #[serde(flatten)]
@@ -25,53 +31,53 @@ pub struct Go {
     pub position: Position,
     /// What the search is for.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = "move"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "move")))]
     pub mode: Mode,
     /// The clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
     /// Limits; the first one reached ends the search.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = {}))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = {})))]
     pub limit: Limit,
     /// A watchdog answers after this time even if the search does not yield.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = MAX_INT))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_INT)))]
     pub hard_ms: Option<u64>,
     /// Time already spent on this move when the line was sent.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(range(min = 0, max = MAX_INT))]
-    #[schemars(extend("default" = 0))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_INT)))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = 0)))]
     pub elapsed_ms: u64,
     /// The answer is written this much early.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(range(min = 0, max = MAX_INT))]
-    #[schemars(extend("default" = 0))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_INT)))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = 0)))]
     pub overhead_ms: u64,
     /// The number of best moves to report a line for.
     #[serde(default = "one", skip_serializing_if = "is_one")]
-    #[schemars(range(min = 1, max = MAX_MULTIPV))]
-    #[schemars(extend("default" = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_MULTIPV)))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = 1)))]
     pub multipv: u32,
     /// Only these moves are searched; none: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("default" = []))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub searchmoves: Vec<String>,
     /// These moves are not searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("default" = []))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub excludemoves: Vec<String>,
     /// Which `info` messages are sent.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = {}))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = {})))]
     pub info: InfoRequest,
     /// Options of this search only.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
-    #[schemars(extend("default" = {}))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = {})))]
     pub options: Settings,
     /// Whether the request waits for its session or for cores, its clock starting then.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
     pub queue: bool,
 }
 
@@ -117,7 +123,8 @@ impl Go {
 }
 
 /// What a search is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// A move to play.
@@ -139,63 +146,64 @@ pub enum Mode {
 /// assert_eq!(serde_json::to_string(&clock)?, r#"{"kind":"increment","me_ms":60000,"inc_ms":500}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Clock {
     /// A fixed time for this move.
     PerMove {
         /// The time for this move.
-        #[schemars(range(min = -MAX_INT, max = MAX_INT))]
+        #[cfg_attr(feature = "schema", schemars(range(min = -MAX_INT, max = MAX_INT)))]
         ms: i64,
     },
     /// A time for the game (or for some moves) that grows with each move.
     Increment {
         /// The mover's time left.
-        #[schemars(range(min = -MAX_INT, max = MAX_INT))]
+        #[cfg_attr(feature = "schema", schemars(range(min = -MAX_INT, max = MAX_INT)))]
         me_ms: i64,
         /// The opponent's time left.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(range(min = -MAX_INT, max = MAX_INT))]
+        #[cfg_attr(feature = "schema", schemars(range(min = -MAX_INT, max = MAX_INT)))]
         opp_ms: Option<i64>,
         /// Added to the mover's time after each of the mover's moves.
-        #[schemars(range(min = 0, max = MAX_INT))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_INT)))]
         inc_ms: u64,
         /// Added to the opponent's time; absent: the same as `inc_ms`.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(range(min = 0, max = MAX_INT))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_INT)))]
         opp_inc_ms: Option<u64>,
         /// The mover's moves to the next time control; absent: the time is for the whole game.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(range(min = 1, max = MAX_MOVES_TO_GO))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_MOVES_TO_GO)))]
         moves_to_go: Option<u32>,
     },
     /// A time for the game that starts to run a delay after the opponent's move.
     Delay {
         /// The mover's time left.
-        #[schemars(range(min = -MAX_INT, max = MAX_INT))]
+        #[cfg_attr(feature = "schema", schemars(range(min = -MAX_INT, max = MAX_INT)))]
         me_ms: i64,
         /// The opponent's time left.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(range(min = -MAX_INT, max = MAX_INT))]
+        #[cfg_attr(feature = "schema", schemars(range(min = -MAX_INT, max = MAX_INT)))]
         opp_ms: Option<i64>,
         /// The free time of each move; what is left of it is lost.
-        #[schemars(range(min = 0, max = MAX_INT))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_INT)))]
         delay_ms: u64,
     },
     /// A time for each turn, and a reserve for the game that turns may draw on.
     Bank {
         /// The free time of this turn.
-        #[schemars(range(min = -MAX_INT, max = MAX_INT))]
+        #[cfg_attr(feature = "schema", schemars(range(min = -MAX_INT, max = MAX_INT)))]
         turn_ms: i64,
         /// The reserve left.
-        #[schemars(range(min = -MAX_INT, max = MAX_INT))]
+        #[cfg_attr(feature = "schema", schemars(range(min = -MAX_INT, max = MAX_INT)))]
         bank_ms: i64,
     },
     /// The deadline is unknown: each better move is sent at once, until `stop` or the end of the connection.
     Anytime {
         /// A guess of the time there will be.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(range(min = 0, max = MAX_INT))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_INT)))]
         hint_ms: Option<u64>,
     },
     /// No clock: the search runs until it is proven, limited or stopped.
@@ -213,19 +221,20 @@ pub enum Clock {
 /// assert!(!limit.is_empty() && Limit::default().is_empty());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Limit {
     /// Nodes searched.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = MAX_INT))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_INT)))]
     pub nodes: Option<u64>,
     /// Depth completed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = MAX_SEARCH_DEPTH))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_SEARCH_DEPTH)))]
     pub depth: Option<u32>,
     /// Time spent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = MAX_INT))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_INT)))]
     pub time_ms: Option<u64>,
 }
 
@@ -246,17 +255,18 @@ impl Limit {
 /// assert_eq!(serde_json::to_string(&info)?, r#"{"events":["progress"],"min_interval_ms":100}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InfoRequest {
     /// The events; empty: none.
     #[serde(default = "usual_events", skip_serializing_if = "is_usual_events")]
-    #[schemars(extend("default" = ["best"]))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = ["best"])))]
     pub events: Vec<InfoEvent>,
     /// The least time between two messages of one event; the newest waits, older ones are skipped and
     /// counted.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(range(min = 0, max = MAX_INT))]
-    #[schemars(extend("default" = 0))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_INT)))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = 0)))]
     pub min_interval_ms: u64,
 }
 
@@ -267,7 +277,8 @@ impl Default for InfoRequest {
 }
 
 /// The occasion of an `info` message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InfoEvent {
     /// The search begins.
@@ -296,21 +307,22 @@ pub enum InfoEvent {
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Update {
     /// The id of the `go`.
-    #[schemars(regex(pattern = NAME_PATTERN))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = NAME_PATTERN)))]
     pub target: String,
     /// A fresh clock, which runs from the arrival of this line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
     /// Fresh limits, instead of the old.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = {}))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = {})))]
     pub limit: Limit,
     /// A fresh watchdog, from the arrival of this line.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = MAX_INT))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_INT)))]
     pub hard_ms: Option<u64>,
     /// `move`: the ponder or analysis becomes a search for a move (UCI's `ponderhit`).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -318,7 +330,8 @@ pub struct Update {
 }
 
 /// The mode that [`Update`] can set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UpdateMode {
     /// A move to play.
@@ -337,14 +350,15 @@ pub enum UpdateMode {
 /// assert_eq!(serde_json::to_string(&all)?, r#"{"cmd":"stop","all":true}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Stop {
     /// Which ones.
     #[serde(flatten)]
     pub target: StopTarget,
     /// Whether they end with the error `cancelled` instead of a `bestmove`.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
     pub discard: bool,
 }
 
@@ -372,6 +386,7 @@ impl Serialize for StopTarget {
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for StopTarget {
     fn schema_name() -> Cow<'static, str> {
         "StopTarget".into()
@@ -406,6 +421,7 @@ impl JsonSchema for StopTarget {
     }
 }
 
+#[cfg(feature = "schema")]
 fn one() -> u32 {
     1
 }

@@ -1,12 +1,14 @@
 //! Named values, used for rules and for options. `describe` lists which names exist and what they
 //! take; nothing here knows a game.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The value of a rule or an option.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum Setting {
     /// A switch.
@@ -50,7 +52,8 @@ impl From<String> for Setting {
 /// assert_eq!(options.get("player"), Some(&Setting::from("tree")));
 /// assert_eq!(options.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["eval", "player"]);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(transparent)]
 pub struct Settings(pub BTreeMap<String, Setting>);
 

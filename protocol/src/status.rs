@@ -1,5 +1,6 @@
 //! What `status` answers: a server's load, and what happened since its start.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,8 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(serde_json::from_str::<StatusResult>(&text)?, status);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StatusResult {
     /// Searches running, over all connections.
     pub searches: u64,
@@ -31,7 +33,8 @@ pub struct StatusResult {
 }
 
 /// What happened since the server's start, over all connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Counters {
     /// Connections accepted.
     pub connections: u64,

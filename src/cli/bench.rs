@@ -101,6 +101,16 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if args.json { write_json(out, &report) } else { show(&report, out) }
 }
 
+/// What `plyd bench GAME` prints: the total of nodes, and the hash.
+///
+/// # Errors
+/// The game does not take its own bench positions.
+#[cfg(feature = "ladder")]
+pub(super) fn signature_of(entry: &'static Entry) -> Result<String, Failure> {
+    let report = measure(entry, None)?;
+    Ok(format!("{} {:08x}", report.total.nodes, signature(std::slice::from_ref(&report))))
+}
+
 fn measure(entry: &'static Entry, time: Option<Duration>) -> Result<GameReport, Failure> {
     let searches = entry.bench.iter().map(|bench| search(entry, bench, time));
     let positions = searches.collect::<Result<Vec<_>, _>>()?;

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
 use super::failure::Failure;
@@ -19,6 +18,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    clap_complete::generate(args.shell, &mut super::Cli::command(), "plyd", out);
-    Ok(())
+    let mut script = Vec::new();
+    // Not to `out`: it would panic if nobody reads any more.
+    clap_complete::generate(args.shell, &mut super::command_line(), super::program(), &mut script);
+    Ok(out.write_all(&script)?)
 }

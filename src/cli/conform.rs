@@ -28,7 +28,7 @@ Examples:
   plyd conform unix=/run/plyd.sock --token-file token
   plyd conform --only races --only ids/seq -- ./my-server
   plyd conform --bot cmd=./my-bot                  a bot, which only has to answer `go`: by the least that one must speak
-  plyd conform --bot --game isolation cmd=./my-bot one that plays this game alone
+  plyd conform --bot --game {isolation} cmd=./my-bot one that plays this game alone
   plyd conform --dial                              a bot that dials out: this plyd's `connect`, to which the suite is a ladder
   plyd conform --dial -- plyd connect {ladder} --token-file {token} --legal -- python3 bot.py
                                                    `{ladder}` stands for the ladder's address, `{token}` for a file

@@ -20,8 +20,8 @@ use super::{own, registry, write_json};
 #[command(after_help = "\
 Examples:
   plyd describe                    the games
-  plyd describe isolation          one game in full
-  plyd describe isolation --json   the same as the protocol's `describe` answers it")]
+  plyd describe {isolation}          one game in full
+  plyd describe {isolation} --json   the same as the protocol's `describe` answers it")]
 pub(super) struct Args {
     /// The game; a list of all when absent
     #[arg(value_parser = registry::parser())]

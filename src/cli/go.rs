@@ -21,8 +21,8 @@ const DEFAULT_TIME: Duration = Duration::from_secs(1);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd go l-game
-  plyd go isolation --time 5s --multipv 3
+  plyd go {l-game}
+  plyd go {isolation} --time 5s --multipv 3
   plyd go isolation --rules width=5,height=5 --depth 20 --json
   plyd go isolation --option player=greedy --nodes 10000
 

@@ -18,6 +18,7 @@ mod conform;
 mod connect;
 mod describe;
 mod disconnect;
+mod examples;
 mod failure;
 mod frame;
 mod go;
@@ -61,9 +62,10 @@ mod verbosity;
 mod words;
 
 use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::daemon::{Handed, log};
 use crate::engine::Entry;
@@ -83,9 +85,9 @@ Examples:
   plyd                                     serve on standard input and output
   plyd serve --tcp 127.0.0.1:7117          serve over TCP
   plyd gui                                 boards in a browser
-  plyd go isolation --time 1s              what to play, for people
-  plyd go isolation --time 1s --json       the same for programs
-  plyd play l-game                         play against it, in the terminal
+  plyd go {isolation} --time 1s              what to play, for people
+  plyd go {isolation} --time 1s --json       the same for programs
+  plyd play {l-game}                         play against it, in the terminal
   plyd arena isolation --player default --player minimax,depth=3
                                            a match
   plyd describe                            the games
@@ -182,7 +184,7 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn main_with(games: &[&'static Entry]) -> ExitCode {
     registry::set(games);
-    let cli = Cli::parse();
+    let cli = parse();
     let command = cli.command.unwrap_or_else(|| Command::Serve(serve::Given::default()));
     // Before anything else opens files.
     let handed = match &command {
@@ -205,6 +207,25 @@ pub fn main_with(games: &[&'static Entry]) -> ExitCode {
             failure.exit_code()
         }
     }
+}
+
+/// The command line of this program, with its name and its games.
+fn command_line() -> clap::Command {
+    examples::of(Cli::command(), &program(), registry::games())
+}
+
+/// The name by which this program was called, without its folder.
+fn program() -> String {
+    let path = std::env::args_os().next().map(PathBuf::from);
+    let name = path.as_deref().and_then(Path::file_name);
+    name.map_or_else(|| "plyd".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Reads the arguments; a mistake in them, or what asks for help, ends the process.
+fn parse() -> Cli {
+    let mut command = command_line();
+    let matches = command.get_matches_mut();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
 }
 
 fn run(command: Command, handed: Handed) -> Result<(), Failure> {
@@ -255,7 +276,6 @@ fn write_json(out: &mut impl Write, value: &impl serde::Serialize) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -15,8 +15,8 @@ use super::{words, write_json};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd perft isolation 4
-  plyd perft l-game 3 --divide
+  plyd perft {isolation} 4
+  plyd perft {l-game} 3 --divide
   plyd perft l-game 8 --cached
   plyd perft isolation 3 --rules width=5,height=5 --json
 

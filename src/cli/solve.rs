@@ -17,13 +17,12 @@ use crate::game::OpenError;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd solve l-game
+  plyd solve l-game                         by a table of all positions
   plyd solve l-game --rules neutrals=both --json
-  plyd solve isolation --board 7x7
+  plyd solve isolation --board 7x7          by solving every opening on its own
   plyd solve isolation --board 7x7 --book openings.txt
-
-The L Game is solved by a table of all positions, Isolation by solving every opening on its own, IJK without chance on 2x2 and \
-3x3 (--rules size=3) by looking at every line until a win is found.")]
+  plyd solve ijk --rules size=3             by looking at every line until a win is found; without chance, and \
+also on 2x2")]
 pub(super) struct Args {
     /// The game; one that can be solved whole
     #[arg(value_parser = registry::parser())]
@@ -120,9 +119,9 @@ fn row(share: &Share) -> Row {
 }
 
 fn not_solvable(entry: &Entry) -> Failure {
-    let names: Vec<&str> =
-        registry::games().iter().filter(|entry| entry.solve.is_some()).map(|entry| entry.name).collect();
-    Failure::Usage(format!("{} cannot be solved whole; these can: {}", entry.name, names.join(", ")))
+    let solvable = registry::games().iter().filter(|entry| entry.solve.is_some());
+    let others = words::others(solvable.map(|entry| entry.name.to_owned()), "these can", "no other game can");
+    Failure::Usage(format!("{} cannot be solved whole; {others}", entry.name))
 }
 
 /// A line on a terminal's stderr that shows how far a long solution has come.

@@ -12,7 +12,7 @@ use plyd_protocol::Seed;
 
 use super::failure::Failure;
 use super::position::{PositionArgs, warn};
-use super::{build, output, parse, registry};
+use super::{build, output, parse, registry, words};
 
 /// What an interrupt does.
 pub(super) const LEFT_OUT: &str =
@@ -73,7 +73,8 @@ impl TrialArgs {
         let with = registry::games().iter().flat_map(|entry| {
             learns(entry).into_iter().map(move |evaluator| format!("{} {evaluator}", entry.name))
         });
-        Err(Failure::Usage(format!("{problem}; these have: {}", with.collect::<Vec<_>>().join(", "))))
+        let others = words::others(with, "these have", &format!("no other game has an evaluator with {has}"));
+        Err(Failure::Usage(format!("{problem}; {others}")))
     }
 
     /// The games of the arguments.

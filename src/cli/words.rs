@@ -47,6 +47,14 @@ pub(super) fn line_score(line: &Line) -> String {
     line.score.as_ref().map_or_else(|| "no score".into(), score)
 }
 
+/// The end of a refusal: `these` and what can do what the refused one cannot, or `none` if nothing can.
+pub(super) fn others(can: impl IntoIterator<Item = String>, these: &str, none: &str) -> String {
+    match can.into_iter().collect::<Vec<_>>()[..] {
+        [] => none.to_owned(),
+        ref can => format!("{these}: {}", can.join(", ")),
+    }
+}
+
 /// Whose turn it is.
 pub(super) fn to_move(to_move: ToMove) -> &'static str {
     match to_move {

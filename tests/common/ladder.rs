@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::net::SocketAddr;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 
 use plyd::client::Process;
 use plyd_ladder::store::{Checked, Database, Store};
@@ -13,6 +13,7 @@ use super::{Folder, LogReader, listening, process};
 /// A ladder in a folder of its own.
 pub(crate) struct Ladder {
     pub(crate) folder: Folder,
+    db: String,
     /// What serves it.
     server: Option<(Process, LogReader)>,
     /// Where bots dial, once it was served.
@@ -22,14 +23,22 @@ pub(crate) struct Ladder {
 }
 
 impl Ladder {
+    /// One in SQLite.
     pub(crate) fn new(name: &str) -> Self {
-        let ladder = Self { folder: Folder::new(name), server: None, address: None, web: None };
-        ladder.run(&["init"]);
-        ladder
+        let folder = Folder::new(name);
+        let db = folder.path.join("ladder.db").to_str().expect("a path in UTF-8").to_owned();
+        Self::of(folder, db)
     }
 
-    fn db(&self) -> String {
-        self.folder.path.join("ladder.db").to_str().expect("a path in UTF-8").to_owned()
+    /// One in the database of that name or URL.
+    pub(crate) fn within(name: &str, db: String) -> Self {
+        Self::of(Folder::new(name), db)
+    }
+
+    fn of(folder: Folder, db: String) -> Self {
+        let ladder = Self { folder, db, server: None, address: None, web: None };
+        ladder.run(&["init"]);
+        ladder
     }
 
     /// Runs a command on it, which must succeed; gives what it prints.
@@ -41,14 +50,14 @@ impl Ladder {
 
     /// Runs a command on it: its exit code, and what it prints on stdout and stderr.
     pub(crate) fn try_run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        let output = process::output(process::plyd([&["ladder"], arguments, &["--db", &self.db()]].concat()));
+        let output = process::output(process::plyd([&["ladder"], arguments, &["--db", &self.db]].concat()));
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         (output.status.code(), text(output.stdout), text(output.stderr))
     }
 
     /// What it keeps.
     pub(crate) fn store(&self) -> Store {
-        Store::open(&Database::Sqlite(self.db().into())).expect("the ladder is there")
+        Store::open(&self.db.parse::<Database>().expect("a database")).expect("the ladder is there")
     }
 
     /// What a check of it finds, which must be no fault.
@@ -61,9 +70,9 @@ impl Ladder {
     /// Serves it, where it was served before.
     pub(crate) fn serve(&mut self, arguments: &[&str]) {
         let address = self.address.map_or_else(|| "127.0.0.1:0".to_owned(), |address| address.to_string());
-        let db = self.db();
+        let db = &self.db;
         let common =
-            ["ladder", "serve", "--tcp", &address, "--round-ms", "20", "--retry-ms", "0", "--db", &db];
+            ["ladder", "serve", "--tcp", &address, "--round-ms", "20", "--retry-ms", "0", "--db", db];
         let mut launch = process::plyd([&common, arguments].concat());
         launch.command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = process::spawn(launch);
@@ -84,9 +93,24 @@ impl Ladder {
 
     /// Stops what serves it, as a service manager does.
     pub(crate) fn stop(&mut self) {
+        self.signal(Signal::TERM);
+        assert!(self.exit().success());
+    }
+
+    /// Sends what serves it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        process::signal(&self.server.as_ref().expect("it is served").0, signal);
+    }
+
+    /// Waits until what serves it has ended.
+    pub(crate) fn exit(&mut self) -> ExitStatus {
         let (mut process, _log) = self.server.take().expect("it is served");
-        process::signal(&process, Signal::TERM);
-        assert!(process::exit(&mut process).success());
+        process::exit(&mut process)
+    }
+
+    /// Waits for a line of its log.
+    pub(crate) fn logged(&self, text: &str) -> String {
+        self.server.as_ref().expect("it is served").1.wait_for(text)
     }
 
     /// Makes a bot; gives the file of its token.

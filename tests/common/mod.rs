@@ -8,6 +8,8 @@
 #![allow(dead_code, unused_imports)]
 
 pub(crate) mod boards;
+#[cfg(feature = "ladder")]
+pub(crate) mod cluster;
 mod folder;
 pub(crate) mod harness;
 #[cfg(feature = "ladder")]

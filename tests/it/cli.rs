@@ -164,6 +164,26 @@ fn completions_are_scripts_that_know_the_commands_and_the_games() {
 }
 
 #[test]
+fn a_reader_who_had_enough_ends_a_command_quietly() {
+    for arguments in [
+        &["completions", "bash"][..],
+        &["describe"],
+        &["describe", GAME],
+        &["describe", GAME, "--json"],
+        &["config", "example"],
+        &["help", "go"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut launch = process::plyd(arguments);
+        launch.command.stdout(writer).stderr(Stdio::piped());
+        let output = process::outcome(process::spawn(launch));
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), &*text), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
 fn every_command_explains_itself() {
     for command in [
         "serve",

@@ -210,13 +210,25 @@ fn plyd_plays_what_it_offered_and_leaves_after_its_games() {
     let record_of_a = json!({ "record": 1, "game": "isolation", "rules": { "preset": "7x7" }, "start": "", "moves": ["d4"] });
     let over = json!({ "id": "o", "cmd": "over", "x_game": "a", "outcome": "lost", "message": "no move left", "record": record_of_a });
     assert_eq!(visit.ask(&over)["type"], "result");
-    visit.over("b");
+    // The second game of a pair belongs to what it plays: it keeps its place, and is played.
+    let over = json!({ "id": "ob", "cmd": "over", "x_game": "b", "outcome": "won", "next": "b2" });
+    assert_eq!(visit.ask(&over)["type"], "result");
+    let known = ["b2", "c", "d"].map(|game| visit.ask(&go(&format!("n{game}"), game, &["d4"])));
+    assert_eq!([&known[0]["type"], &known[1]["type"]], ["bestmove"; 2]);
+    assert_eq!(known[2]["code"], "too_many_sessions", "{known:?}");
+    visit.over("c");
+    visit.over("b2");
     assert!(visit.is_over());
     let (code, text, complaint) = said(bot);
     assert_eq!(code, Some(0), "{complaint}");
-    for line in
-        ["joined as kari", "game a: isolation 7x7", "game a: lost, no move left", "game b: won", "left"]
-    {
+    for line in [
+        "joined as kari",
+        "game a: isolation 7x7",
+        "game a: lost, no move left",
+        "game b: won",
+        "game b2: isolation 7x7",
+        "left",
+    ] {
         assert!(text.contains(line), "no `{line}` in\n{text}");
     }
     let recorded: Value = serde_json::from_str(&std::fs::read_to_string(record).unwrap()).unwrap();

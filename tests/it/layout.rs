@@ -31,8 +31,30 @@ const CRATES: [(&str, &str, &[&str]); 9] = [
     ),
 ];
 
-/// What the searches and the games must not know.
-const FOREIGN: [&str; 4] = ["serde", "serde_json", "tokio", "tracing"];
+/// The crates of the searches and the games, which are functions of their arguments and the clock.
+const FUNCTIONAL: [&str; 2] = ["plyd-core", "plyd-games"];
+
+/// All that they may know of others, on any system, directly or below: a mathematical library, and what reads
+/// the CPU time of a thread.
+const LIBRARIES: [&str; 8] =
+    ["bitflags", "errno", "libc", "libm", "linux-raw-sys", "rustix", "windows-link", "windows-sys"];
+
+/// Words that they must not use, each with the one module that may. The environment says how much tests
+/// check.
+const IMPURE: [(&str, Option<&str>); 9] = [
+    ("env", Some("engine::conformance::chosen")),
+    ("fs", None),
+    ("io", None),
+    ("net", None),
+    ("process", None),
+    ("os", None),
+    ("Instant", Some(CLOCK)),
+    ("SystemTime", Some(CLOCK)),
+    ("rustix", Some(CLOCK)),
+];
+
+/// The module that reads time.
+const CLOCK: &str = "search::clock";
 
 /// The daemon's state is one value under one lock, with a file a concept; `shared` holds the lock, and the
 /// threads take it. These files know each other, and no others do.
@@ -70,31 +92,123 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// The names in a manifest's `[dependencies]`.
+/// The names of what a manifest needs to build, on any system; what tests need is left out.
 fn dependencies(manifest: &str) -> BTreeSet<String> {
-    let lines = manifest.lines().skip_while(|line| *line != "[dependencies]").skip(1);
-    let names = lines.take_while(|line| !line.starts_with('['));
+    let mut names = BTreeSet::new();
+    let mut is_list = false;
+    for line in manifest.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            let section = section.trim_end_matches(']');
+            let (before, name) = section.rsplit_once("dependencies").unwrap_or((section, "."));
+            is_list = name.is_empty() && !before.ends_with("dev-");
+            // A section of its own, such as `[dependencies.serde]`.
+            let own = name.strip_prefix('.').filter(|name| !name.is_empty() && !before.ends_with("dev-"));
+            names.extend(own.map(str::to_owned));
+        } else if is_list && !line.starts_with('#') && !line.is_empty() {
+            names.insert(line.split(['.', ' ', '=']).next().unwrap().to_owned());
+        }
+    }
     names
-        .filter(|line| !line.starts_with('#') && !line.is_empty())
-        .map(|line| line.split(['.', ' ', '=']).next().unwrap().to_owned())
-        .collect()
+}
+
+/// What each package of a lock file knows. Packages are `NAME VERSION`, and so is what they know if there are
+/// several of that name; else it is the name.
+fn locked(lock: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let quoted = |line: &str| line.split('"').nth(1).map(str::to_owned);
+    let read = |package: &str| {
+        let field = |name: &str| package.lines().find_map(|line| line.strip_prefix(name).and_then(quoted));
+        let list = package.split_once("dependencies = [").and_then(|(_, list)| list.split(']').next());
+        let name = format!("{} {}", field("name = ").unwrap(), field("version = ").unwrap());
+        (name, list.unwrap_or("").lines().filter_map(quoted).collect())
+    };
+    lock.split("[[package]]").skip(1).map(read).collect()
+}
+
+/// The names of all that these packages know, directly or below.
+fn below(names: BTreeSet<String>, packages: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
+    let mut left: Vec<String> = names.into_iter().collect();
+    let mut seen = BTreeSet::new();
+    while let Some(package) = left.pop() {
+        let is_it = |key: &String| *key == package || key.split(' ').next() == Some(&package);
+        let known = packages.iter().filter(|(key, _)| is_it(key)).flat_map(|(_, known)| known);
+        left.extend(known.filter(|other| !seen.contains(*other)).cloned());
+        seen.insert(package);
+    }
+    seen.iter().map(|package| package.split(' ').next().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn crates_know_only_those_above_them() {
+    let packages = locked(&fs::read_to_string(root().join("Cargo.lock")).unwrap());
     for (name, folder, allowed) in CRATES {
         let manifest = fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
         let known = dependencies(&manifest);
-        let ours: BTreeSet<&str> =
-            known.iter().map(String::as_str).filter(|of| of.starts_with("plyd-")).collect();
+        let (ours, others): (BTreeSet<&str>, BTreeSet<&str>) =
+            known.iter().map(String::as_str).partition(|of| of.starts_with("plyd-"));
         assert_eq!(ours, allowed.iter().copied().collect(), "{name}");
-        if ["plyd-core", "plyd-games"].contains(&name) {
-            let foreign: Vec<&str> = FOREIGN.into_iter().filter(|of| known.contains(*of)).collect();
-            assert_eq!(foreign, [""; 0], "{name}");
+        if FUNCTIONAL.contains(&name) {
+            let all = below(others.into_iter().map(str::to_owned).collect(), &packages);
+            let more: Vec<&String> = all.iter().filter(|of| !LIBRARIES.contains(&of.as_str())).collect();
+            assert!(more.is_empty(), "{name} knows {more:?}");
         }
     }
     let folders = fs::read_dir(root().join("crates")).unwrap().count();
     assert_eq!(folders + 2, CRATES.len(), "each crate stands in the table");
+}
+
+#[test]
+fn what_a_crate_needs_is_found_in_every_section_and_below() {
+    let manifest = "[package]\nname = \"a\"\n\n[dependencies]\n# No `x`.\nb.workspace = true\nc = \"1\"\n\n\
+                    [dev-dependencies]\nd = \"1\"\n\n[target.'cfg(unix)'.dependencies]\ne = { version = \"1\" }\n\n\
+                    [dependencies.f]\nversion = \"1\"\n\n[dev-dependencies.g]\nversion = \"1\"\n\n\
+                    [build-dependencies]\nh = \"1\"\n\n[features]\ni = []\n";
+    let names: Vec<String> = dependencies(manifest).into_iter().collect();
+    assert_eq!(names, ["b", "c", "e", "f", "h"]);
+    let lock = "version = 4\n\n[[package]]\nname = \"b\"\nversion = \"1.0.0\"\ndependencies = [\n \"k\",\n \"l 2.0.0\",\n]\n\n\
+                [[package]]\nname = \"l\"\nversion = \"2.0.0\"\ndependencies = [\n \"b\",\n \"m\",\n]\n\n\
+                [[package]]\nname = \"l\"\nversion = \"1.0.0\"\ndependencies = [\n \"of-another\",\n]\n\n\
+                [[package]]\nname = \"n\"\nversion = \"1.0.0\"\n";
+    let all = below(["b".to_owned()].into(), &locked(lock));
+    assert_eq!(all.into_iter().collect::<Vec<_>>(), ["b", "k", "l", "m"]);
+}
+
+/// The impure words of a file that it must not use.
+fn impure(module: &str, code: &str) -> Vec<&'static str> {
+    // Of the standard library these are modules, and elsewhere ordinary words.
+    let of_std = paths(code, &["std::".to_owned()]);
+    let all: BTreeSet<String> = words(code).collect();
+    let is_used = |word: &str| {
+        let is_module = word.starts_with(|first: char| first.is_ascii_lowercase()) && word != "rustix";
+        if is_module { of_std.iter().any(|name| name == word) } else { all.contains(word) }
+    };
+    let forbidden = IMPURE.iter().filter(|(word, who)| is_used(word) && *who != Some(module));
+    forbidden.map(|(word, _)| *word).collect()
+}
+
+#[test]
+fn the_searches_and_the_games_do_no_io_and_read_time_in_one_place() {
+    let (mut seen, mut found) = (0, Vec::new());
+    for (name, folder, _) in CRATES.iter().filter(|(name, ..)| FUNCTIONAL.contains(name)) {
+        let mut files = Vec::new();
+        collect(&root().join(folder).join("src"), &mut Vec::new(), &mut files);
+        seen += files.len();
+        for (path, code) in files {
+            let module = path.join("::");
+            found.extend(impure(&module, &code).into_iter().map(|word| format!("{name} {module}: {word}")));
+        }
+    }
+    assert!(seen > 80, "{seen} files are few");
+    assert!(found.is_empty(), "{found:#?}");
+    for (module, code, words) in [
+        ("play", "let x = std::fs::read(path);", &["fs"][..]),
+        ("play", "use std::{cmp, io::Read};", &["io"]),
+        ("play", "use std::time::Instant;", &["Instant"]),
+        (CLOCK, "use std::time::Instant;\nrustix::time::now();", &[]),
+        ("play", "rustix::fs::open(path);", &["rustix"]),
+        ("play", "// std::cmp\nlet process = of.env;", &[]),
+    ] {
+        assert_eq!(impure(module, code), words, "{code}");
+    }
 }
 
 #[test]

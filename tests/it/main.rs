@@ -57,10 +57,12 @@ mod play_terminal;
 mod refusals;
 mod reload;
 mod resume;
+mod resume_rights;
 mod search;
 mod service;
 mod service_sockets;
 mod settings;
+mod shards;
 mod signature;
 #[cfg(feature = "service")]
 mod tls;
@@ -70,6 +72,8 @@ mod tls_absent;
 mod tls_clients;
 #[cfg(feature = "service")]
 mod tls_places;
+#[cfg(feature = "service")]
+mod tls_settings;
 mod tournament;
 mod train;
 mod transcripts;

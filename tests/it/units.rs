@@ -34,7 +34,7 @@ fn values<'u>(unit: &'u str, name: &str) -> Vec<&'u str> {
 }
 
 /// Settings that a service may have, each with whether it is a whole set: what they are served by.
-fn settings(folder: &Folder) -> Vec<Vec<String>> {
+fn settings(folder: &Folder) -> [Vec<String>; 6] {
     let all = folder.file(
         "all.toml",
         "tcp = [\"0.0.0.0:7117\", \"[::1]:7117\"]\nws = [\"127.0.0.1:7118\"]\nunix = \"/run/plyd/socket\"\n\
@@ -54,18 +54,20 @@ fn settings(folder: &Folder) -> Vec<Vec<String>> {
         &["--ws", "[::]:7118", "--insecure", "--ws-origin", "https://example.org"],
         &["--config", &named],
     ];
-    texts.iter().map(|texts| texts.iter().map(ToString::to_string).collect()).collect()
+    texts.map(|texts| texts.iter().map(ToString::to_string).collect())
+}
+
+/// The unit by these arguments and more.
+fn print(arguments: &[String], more: &[&str]) -> String {
+    let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    arguments.extend(more);
+    unit(&arguments)
 }
 
 #[test]
 fn a_service_gets_what_its_settings_need_and_no_more() {
     let folder = Folder::new("units");
-    let [all, tcp, unix, low, open, named] = settings(&folder).try_into().unwrap();
-    let print = |arguments: &[String], more: &[&str]| {
-        let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        arguments.extend(more);
-        unit(&arguments)
-    };
+    let [all, tcp, ..] = settings(&folder);
     let service = print(&all, &["--exec", "/usr/local/bin/plyd"]);
     let exec = format!("/usr/local/bin/plyd serve --config {} --token-file=%d/token-file", all[1]);
     for (name, wanted) in [
@@ -109,8 +111,13 @@ fn a_service_gets_what_its_settings_need_and_no_more() {
         assert_eq!(values(&print(&tcp, more), "ExecReload"), ["/bin/kill -HUP $MAINPID"], "{more:?}");
     }
     assert_eq!(values(&print(&tcp, &["--socket"]), "FileDescriptorName"), ["tcp"]);
+}
 
-    // A user who exists reads the files where they are, so that a reload finds new ones.
+#[test]
+fn a_service_of_a_user_who_exists_reads_files_where_they_are() {
+    let folder = Folder::new("units-user");
+    let [all, tcp, ..] = settings(&folder);
+    // So that a reload finds new ones.
     let own = print(&all, &["--exec", "/usr/local/bin/plyd", "--user", "plyd"]);
     let exec = format!("/usr/local/bin/plyd serve --config {}", all[1]);
     for (name, wanted) in [
@@ -130,7 +137,12 @@ fn a_service_gets_what_its_settings_need_and_no_more() {
     let sorted = |text: &str| text.split(' ').map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
     assert_eq!(sorted(values(&own, "ExecStart")[0]), sorted(exec));
     assert_eq!(values(&own, "ProtectHome"), ["read-only"]);
+}
 
+#[test]
+fn a_service_may_do_what_its_sockets_and_secrets_need() {
+    let folder = Folder::new("units-rights");
+    let [_, _, unix, low, open, named] = settings(&folder);
     let service = print(&unix, &["--exec", "/opt/my games/plyd"]);
     assert_eq!(
         values(&service, "ExecStart"),

@@ -99,6 +99,21 @@ impl Drop for Archive {
     }
 }
 
+/// Gives each line of a file to `known`, and leaves the file as it is. Half a line at its end is left out.
+///
+/// # Errors
+/// As [`Archive::open`], but that others may write it meanwhile.
+pub fn read_file<T: Kept>(
+    path: &Path,
+    known: impl FnMut(T) -> Result<(), String>,
+) -> Result<(), ArchiveError> {
+    let file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(ArchiveError::NoFile);
+    }
+    read(BufReader::new(file), known).map(|_whole| ())
+}
+
 /// What of a file is whole lines.
 #[derive(PartialEq, Eq, Debug)]
 struct Whole {

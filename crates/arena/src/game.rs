@@ -5,7 +5,7 @@ use plyd_protocol::Player;
 use super::played::{Entrant, PlayedGame, Unplayed, side};
 use super::referee::{ForfeitReason, Play, Step, Terms};
 use super::seat::{Answer, NoReply, Seat};
-use super::{Fixture, Match};
+use super::{Match, ScheduledGame};
 use plyd_core::zobrist::mix;
 
 /// Plays the games of a match one after the other, with a process of each player, or a connection to it.
@@ -41,8 +41,8 @@ impl<'m> Table<'m> {
     ///
     /// # Errors
     /// A player's server was overloaded when a move was due: nobody forfeits the game, and it does not count.
-    pub(super) fn play(&mut self, fixture: Fixture) -> Result<PlayedGame, Unplayed> {
-        let Fixture { number, round, players, .. } = fixture;
+    pub(super) fn play(&mut self, scheduled: ScheduledGame) -> Result<PlayedGame, Unplayed> {
+        let ScheduledGame { number, round, players, .. } = scheduled;
         let the_match = self.the_match;
         let seed = the_match.seed.0;
         let mut play = Play::new(Terms {

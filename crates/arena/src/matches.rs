@@ -10,6 +10,7 @@ use plyd_protocol::{Seed, Settings};
 use super::cores::Cores;
 use super::player::Player;
 use super::schedule::{Format, Schedule};
+use super::shard::Shard;
 use super::stalls::Stalls;
 use super::strictness::Strictness;
 
@@ -64,6 +65,8 @@ pub struct Match {
     pub schedule: Schedule,
     /// The position where the games of each round begin, as many as the schedule has rounds.
     pub openings: Vec<Arc<dyn AnyRoot>>,
+    /// The part of the match that is played; none: the whole.
+    pub shard: Option<Shard>,
     /// How strict the referee is.
     pub strictness: Strictness,
     /// The seed of chance and of the players' own choices.
@@ -90,6 +93,7 @@ impl Match {
             schedule: Schedule::new(Format::RoundRobin, players.len(), openings.len()),
             players,
             openings,
+            shard: None,
             strictness: Strictness::default(),
             seed: Seed::default(),
             concurrency: 1,

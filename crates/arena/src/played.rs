@@ -1,8 +1,10 @@
 //! What is kept of a game: enough to play it again and to judge each player by it.
 
-use plyd_protocol::{Player, Record, Score, Seed};
+use plyd_protocol::{Player, Record, Score, Seed, Settings};
 use serde::{Deserialize, Serialize};
 
+use super::schedule::Format;
+use super::shard::Shard;
 use super::{ForfeitReason, Strictness};
 use crate::archive::Kept;
 
@@ -19,6 +21,9 @@ pub struct PlayedGame {
     pub seed: Seed,
     /// On what terms it was refereed.
     pub terms: Strictness,
+    /// What it is a part of, if the match is played in shards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
     /// Who played: p1, then p2.
     pub players: [Entrant; 2],
     /// How many of the plies are the opening, which nobody chose.
@@ -31,6 +36,24 @@ pub struct PlayedGame {
     /// The first announced proof of each player that the game contradicted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<Contradiction>,
+}
+
+/// What the record of a game of a shard says of the whole match, beside its seed and its terms: enough to
+/// find out whether shards are of one match, and to report on it without its arguments.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Part {
+    /// The shard that the game is in.
+    pub shard: Shard,
+    /// Who meets whom.
+    pub format: Format,
+    /// How many games the whole match has.
+    pub games: usize,
+    /// The rules that were given.
+    pub rules: Settings,
+    /// All players of the match.
+    pub players: Vec<Entrant>,
+    /// A hash of all openings.
+    pub openings: Seed,
 }
 
 /// A game that was not played to an end and does not count, though nobody forfeits it: the server of a player

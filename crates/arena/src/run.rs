@@ -1,4 +1,4 @@
-//! A match from its first game to its last: tables beside each other take one fixture after another.
+//! A match from its first game to its last: tables beside each other take one game after another.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,11 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use plyd_bridge as bridge;
+use plyd_core::zobrist::mix;
+use plyd_protocol::Seed;
 
 use super::forfeit::ForfeitReason;
 use super::game::Table;
 use super::matches::Match;
-use super::played::{PlayedGame, Unplayed};
+use super::played::{Entrant, Part, PlayedGame, Unplayed};
 
 /// How often a game is begun if a player's server is overloaded meanwhile.
 const ATTEMPTS: usize = 3;
@@ -26,6 +28,42 @@ pub struct StartError {
 }
 
 impl Match {
+    /// How many games are to be played: all of the schedule, or those of its shard.
+    #[must_use]
+    pub fn games(&self) -> usize {
+        self.shard.map_or(self.schedule.games(), |shard| shard.games(&self.schedule))
+    }
+
+    /// Whether the game of that number, from 0, is to be played.
+    fn holds(&self, number: usize) -> bool {
+        self.shard.is_none_or(|shard| shard.holds(number))
+    }
+
+    /// What records of its games say of the match, if it is played in shards.
+    fn part(&self) -> Option<Part> {
+        let entrants = self.players.iter().enumerate();
+        Some(Part {
+            shard: self.shard?,
+            format: self.schedule.format(),
+            games: self.schedule.games(),
+            rules: self.rules.clone(),
+            players: entrants
+                .map(|(index, player)| Entrant {
+                    index,
+                    name: player.name.clone(),
+                    build: player.build.clone(),
+                })
+                .collect(),
+            openings: Seed(self.openings.iter().fold(0, |hash, opening| {
+                let texts =
+                    [opening.start_text(), opening.text()].into_iter().chain(opening.played().to_vec());
+                texts.fold(hash, |hash, text| {
+                    text.bytes().fold(mix(hash.wrapping_add(1)), |hash, byte| mix(hash ^ u64::from(byte)))
+                })
+            })),
+        })
+    }
+
     /// Starts each player once, to report mistakes in its options before they lose a game.
     ///
     /// # Errors
@@ -44,11 +82,11 @@ impl Match {
     /// What does not fit, for people.
     pub fn owns(&self, game: &PlayedGame) -> Result<(), String> {
         let number = game.number;
-        let fixture = number.checked_sub(1).and_then(|index| self.schedule.fixture(index));
-        let Some(fixture) = fixture else {
+        let scheduled = number.checked_sub(1).and_then(|index| self.schedule.game(index));
+        let Some(scheduled) = scheduled else {
             return Err(format!("game {number} is not among the {} of this match", self.schedule.games()));
         };
-        for (entrant, index) in game.players.iter().zip(fixture.players) {
+        for (entrant, index) in game.players.iter().zip(scheduled.players) {
             let name = &self.players[index].name;
             if entrant.index != index || entrant.name != *name {
                 return Err(format!("game {number} was played by `{}` instead of `{name}`", entrant.name));
@@ -57,7 +95,18 @@ impl Match {
                 return Err(format!("game {number} was played by another build of `{name}`"));
             }
         }
-        let (record, opening) = (&game.record, &self.openings[fixture.round]);
+        let shard = game.part.as_ref().map(|part| part.shard);
+        if shard != self.shard || !self.holds(scheduled.number) {
+            let words = |shard: Option<_>| {
+                shard.map_or("the whole match".to_owned(), |shard| format!("shard {shard}"))
+            };
+            return Err(format!(
+                "game {number} was played for {} instead of {}",
+                words(shard),
+                words(self.shard)
+            ));
+        }
+        let (record, opening) = (&game.record, &self.openings[scheduled.round]);
         let same_opening = record.start == opening.start_text()
             && game.opening == opening.played().len()
             && record.moves.starts_with(opening.played());
@@ -89,7 +138,9 @@ impl Match {
     ) -> Result<(), E> {
         let next = AtomicUsize::new(0);
         let judged = Mutex::new((finished, Ok(())));
-        let judge = |game| {
+        let part = self.part();
+        let judge = |game: Result<PlayedGame, Unplayed>| {
+            let game = game.map(|game| PlayedGame { part: part.clone(), ..game });
             let (finished, result) = &mut *judged.lock().unwrap_or_else(PoisonError::into_inner);
             if result.is_ok() {
                 *result = finished(game);
@@ -97,22 +148,24 @@ impl Match {
             result.is_ok()
         };
         thread::scope(|scope| {
-            for place in 0..self.concurrency.min(self.schedule.games() - played.len()) {
+            for place in 0..self.concurrency.min(self.games() - played.len()) {
                 let (next, judge) = (&next, &judge);
                 scope.spawn(move || {
                     let mut table = Table::new(self, place);
-                    let fixtures =
-                        std::iter::from_fn(|| self.schedule.fixture(next.fetch_add(1, Ordering::Relaxed)));
-                    for fixture in fixtures.filter(|fixture| !played.contains(&(fixture.number + 1))) {
+                    let games =
+                        std::iter::from_fn(|| self.schedule.game(next.fetch_add(1, Ordering::Relaxed)));
+                    for scheduled in games.filter(|scheduled| {
+                        self.holds(scheduled.number) && !played.contains(&(scheduled.number + 1))
+                    }) {
                         if halt.load(Ordering::Relaxed) {
                             return;
                         }
-                        let mut game = table.play(fixture);
+                        let mut game = table.play(scheduled);
                         for _again in 1..ATTEMPTS {
                             if game.is_ok() || halt.load(Ordering::Relaxed) {
                                 break;
                             }
-                            game = table.play(fixture);
+                            game = table.play(scheduled);
                         }
                         if !judge(game) {
                             return;

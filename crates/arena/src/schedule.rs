@@ -1,7 +1,10 @@
 //! Who plays whom, with which opening, and in which order.
 
+use serde::{Deserialize, Serialize};
+
 /// Who meets whom.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Format {
     /// Each player meets each other one.
     #[default]
@@ -22,18 +25,19 @@ pub enum Format {
 /// assert_eq!(schedule.pairings(), [[0, 1], [0, 2]]);
 /// assert_eq!(schedule.games(), 40);
 /// // The second game of a pair is the first with sides swapped.
-/// let players = [0, 1].map(|number| schedule.fixture(number).map(|game| game.players));
+/// let players = [0, 1].map(|number| schedule.game(number).map(|game| game.players));
 /// assert_eq!(players, [Some([0, 1]), Some([1, 0])]);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
+    format: Format,
     pairings: Vec<[usize; 2]>,
     rounds: usize,
 }
 
 /// A game of a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fixture {
+pub struct ScheduledGame {
     /// The game's number in the match, from 0; 2n and 2n + 1 are a pair.
     pub number: usize,
     /// The round, which is also the index of its opening.
@@ -54,7 +58,13 @@ impl Schedule {
             Format::Ladder => second - first == 1,
         };
         let all = (0..players).flat_map(|first| (first + 1..players).map(move |second| [first, second]));
-        Self { pairings: all.filter(meets).collect(), rounds }
+        Self { format, pairings: all.filter(meets).collect(), rounds }
+    }
+
+    /// Who meets whom, as it was asked for.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
     }
 
     /// Who meets: indexes of players, the smaller one first.
@@ -77,7 +87,7 @@ impl Schedule {
 
     /// The game of that number; none if the schedule ends before.
     #[must_use]
-    pub fn fixture(&self, number: usize) -> Option<Fixture> {
+    pub fn game(&self, number: usize) -> Option<ScheduledGame> {
         if number >= self.games() {
             return None;
         }
@@ -85,7 +95,7 @@ impl Schedule {
         let (round, pairing) = (pair / self.pairings.len(), pair % self.pairings.len());
         let [first, second] = self.pairings[pairing];
         let players = if swapped { [second, first] } else { [first, second] };
-        Some(Fixture { number, round, pairing, players })
+        Some(ScheduledGame { number, round, pairing, players })
     }
 }
 
@@ -108,11 +118,11 @@ mod tests {
             assert_eq!((schedule.pairings().len(), schedule.games()), (pairings, 2 * rounds * pairings));
             let mut games_of = BTreeMap::new();
             for number in 0..schedule.games() {
-                let fixture = schedule.fixture(number).unwrap();
-                *games_of.entry(fixture.players).or_insert(0) += 1;
-                let pair = schedule.fixture(number ^ 1).unwrap();
-                assert_eq!((pair.round, pair.pairing), (fixture.round, fixture.pairing));
-                assert_eq!(pair.players, [fixture.players[1], fixture.players[0]]);
+                let scheduled = schedule.game(number).unwrap();
+                *games_of.entry(scheduled.players).or_insert(0) += 1;
+                let pair = schedule.game(number ^ 1).unwrap();
+                assert_eq!((pair.round, pair.pairing), (scheduled.round, scheduled.pairing));
+                assert_eq!(pair.players, [scheduled.players[1], scheduled.players[0]]);
             }
             assert_eq!(games_of.len(), 2 * pairings);
             assert!(games_of.values().all(|games| *games == rounds));
@@ -122,14 +132,14 @@ mod tests {
                 Format::Ladder => a.abs_diff(*b) == 1,
             };
             assert!(games_of.keys().all(meets), "{format:?}: {games_of:?}");
-            assert_eq!(schedule.fixture(schedule.games()), None);
+            assert_eq!(schedule.game(schedule.games()), None);
         }
     }
 
     #[test]
     fn a_round_ends_before_the_next_begins() {
         let schedule = Schedule::new(Format::RoundRobin, 3, 4);
-        let rounds: Vec<usize> = (0..24).map(|number| schedule.fixture(number).unwrap().round).collect();
+        let rounds: Vec<usize> = (0..24).map(|number| schedule.game(number).unwrap().round).collect();
         assert!(rounds.is_sorted() && rounds.chunks(6).all(|round| round[0] == round[5]), "{rounds:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The result of a match: points by pairs, and each player's conduct.
+//! The result of a match: points by pairs, and what is counted of each player.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -26,8 +26,8 @@ pub struct Summary {
     /// The result of each pairing, in the order of the schedule.
     #[serde(rename = "meetings")]
     pub results: Vec<PairingResult>,
-    /// How each player conducted itself.
-    pub players: Vec<Conduct>,
+    /// What is counted of each player.
+    pub players: Vec<PlayerStats>,
     /// The openings that were played, by start and moves.
     #[serde(skip)]
     openings: HashSet<String>,
@@ -50,9 +50,9 @@ pub struct PairingResult {
     pub losses: u64,
 }
 
-/// How a player conducted itself over a match.
+/// What is counted of a player over a match.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Conduct {
+pub struct PlayerStats {
     /// Answers, late and illegal ones included.
     pub answers: u64,
     /// The time of all answers in microseconds.
@@ -83,7 +83,7 @@ impl Summary {
             longest: None,
             endings: BTreeMap::new(),
             results: schedule.pairings().iter().map(unplayed).collect(),
-            players: vec![Conduct::default(); players],
+            players: vec![PlayerStats::default(); players],
             openings: HashSet::new(),
             halves: HashMap::new(),
         }
@@ -103,15 +103,15 @@ impl Summary {
             *self.endings.entry(outcome.by.clone()).or_default() += 1;
         }
         for answered in &game.answers {
-            let conduct = &mut self.players[game.entrant(answered.player).index];
-            conduct.answers += 1;
-            conduct.time_us += answered.time_us;
-            conduct.max_us = conduct.max_us.max(answered.time_us);
-            conduct.forgiven += u64::from(answered.forgiven_us.is_some());
+            let stats = &mut self.players[game.entrant(answered.player).index];
+            stats.answers += 1;
+            stats.time_us += answered.time_us;
+            stats.max_us = stats.max_us.max(answered.time_us);
+            stats.forgiven += u64::from(answered.forgiven_us.is_some());
         }
         if let Some(forfeit) = &game.forfeit {
-            let conduct = &mut self.players[game.entrant(forfeit.player).index];
-            *conduct.faults.entry(forfeit.reason.kind).or_default() += 1;
+            let stats = &mut self.players[game.entrant(forfeit.player).index];
+            *stats.faults.entry(forfeit.reason.kind).or_default() += 1;
         }
         for contradiction in &game.contradictions {
             self.players[game.entrant(contradiction.player).index].contradicted_proofs += 1;
@@ -161,7 +161,7 @@ impl Summary {
     }
 }
 
-impl Conduct {
+impl PlayerStats {
     /// The mean time of an answer in microseconds; 0 without an answer.
     #[must_use]
     pub fn mean_us(&self) -> u64 {

@@ -94,7 +94,7 @@ impl Subject {
     }
 }
 
-/// What is to be checked.
+/// What is to be checked: [the crate's page](crate) has an example.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// What it is.

@@ -42,6 +42,8 @@ pub(super) struct Stop {
     pub expected: String,
     /// What came.
     pub came: String,
+    /// Whether it failed by its times alone, which another look may refute.
+    pub is_late: bool,
 }
 
 /// The result of a check's steps.
@@ -50,17 +52,27 @@ pub(super) type Checked<T = ()> = Result<T, Stop>;
 impl Stop {
     /// Something is not as the specification says.
     pub(super) fn failed(expected: impl Into<String>, came: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Failed, expected: cut(expected.into()), came: cut(came.into()) }
+        Self {
+            verdict: Verdict::Failed,
+            expected: cut(expected.into()),
+            came: cut(came.into()),
+            is_late: false,
+        }
+    }
+
+    /// Something came too late.
+    pub(super) fn late(expected: impl Into<String>, came: impl Into<String>) -> Self {
+        Self { is_late: true, ..Self::failed(expected, came) }
     }
 
     /// Something came late, but came.
     pub(super) fn slow(expected: impl Into<String>, came: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Slow, expected: cut(expected.into()), came: cut(came.into()) }
+        Self { verdict: Verdict::Slow, ..Self::failed(expected, came) }
     }
 
     /// What the check needs is not there.
     pub(super) fn skipped(why: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Skipped, expected: cut(why.into()), came: String::new() }
+        Self { verdict: Verdict::Skipped, ..Self::failed(why, "") }
     }
 
     /// Puts the place before what was expected.

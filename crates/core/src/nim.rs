@@ -20,6 +20,13 @@ const MOST_STONES: u8 = 200;
 const MOST: u8 = 3;
 
 /// Nim, as the registry would hold it.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// assert_eq!(Position::start(&nim::ENTRY).legal(), ["1", "2", "3"]);
+/// ```
 pub static ENTRY: Entry = Entry {
     name: "nim",
     about: "Take stones from a heap; whoever takes the last one wins.",
@@ -42,13 +49,23 @@ pub static ENTRY: Entry = Entry {
 };
 
 /// The rules.
+///
+/// ```
+/// use plyd_core::game::Game;
+/// use plyd_core::nim::{Heap, Nim};
+///
+/// let (nim, mut heap, mut moves) = (Nim { most: 3 }, Heap::of(5), Vec::new());
+/// nim.play(&mut heap, 3);
+/// nim.moves(&heap, &mut moves);
+/// assert_eq!((heap.stones, moves), (2, vec![1, 2]));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Nim {
     /// How many stones may be taken at once.
     pub most: u8,
 }
 
-/// A heap, and who takes from it next.
+/// A heap, and who takes from it next: [`Nim`] has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Heap {
     /// The stones that are left.
@@ -148,6 +165,15 @@ impl Playable for Nim {
 }
 
 /// Guesses that the mover wins unless the stones are a multiple of one more than may be taken.
+///
+/// ```
+/// use plyd_core::game::{Context, Evaluator, Side};
+/// use plyd_core::nim::{Heap, Nim, Rest};
+///
+/// let context = Context { root: Side::First, last: None };
+/// let evaluate = |stones| Rest.evaluate(&Nim { most: 3 }, &Heap::of(stones), &context);
+/// assert!(evaluate(4) < evaluate(5));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rest;
 

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
 use plyd_protocol as wire;
+use plyd_protocol::newcomers::network;
 use plyd_protocol::{ConnectionState, OnEof, QuitMode, Reason};
 use tracing::Span;
 
 use super::ids::{ConnId, JobId, SocketId, TaskId};
 use super::intake::Held;
 use super::outbox::{Item, Numbered, Outbox};
-use super::places::network;
 use super::refusals::Refusal;
 use super::request_error::RequestError;
 use super::spans::{self, Origin};

@@ -25,17 +25,6 @@ const NETWORKS: usize = 1024;
 /// At most one line of log about wrong tokens in this time.
 const LOG_NS: u64 = 10_000_000_000;
 
-/// What counts as one address: an IPv4 address, or the 64 bits of an IPv6 network, whose hosts pick the rest.
-pub(super) fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(v6) => {
-            let [a, b, c, d, ..] = v6.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-        }
-        v4 => v4,
-    }
-}
-
 /// Wrong tokens so far.
 #[derive(Default)]
 pub(super) struct Guesses {
@@ -214,14 +203,6 @@ mod tests {
     use crate::limits::Limits;
     use crate::spans::Origin;
     use crate::transport::Signal;
-
-    #[test]
-    fn an_address_is_one_however_it_is_written() {
-        let of = |text: &str| network(text.parse().unwrap()).to_string();
-        assert_eq!(of("192.0.2.1"), "192.0.2.1");
-        assert_eq!(of("::ffff:192.0.2.1"), "192.0.2.1");
-        assert_eq!(of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
-    }
 
     #[test]
     fn a_wrong_token_opens_nothing_when_its_answer_comes_after_the_end() {

@@ -4,7 +4,7 @@
 
 use crate::bits::Bits;
 
-/// A board on which sets of cells move a step at a time.
+/// A board on which sets of cells move a step at a time: [`Flood`] has an example.
 pub trait Step<B> {
     /// The cells that are a step away from any cell of the set.
     fn step(&self, set: B) -> B;

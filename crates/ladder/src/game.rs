@@ -55,8 +55,8 @@ pub struct GameEnd {
     pub played: PlayedGame,
     /// Why the game does not count, if it does not.
     pub void: Option<String>,
-    /// The last lines between the ladder and p1, and p2, in this game, the oldest first, within the bounds of
-    /// [`Line`]. The store keeps those of the bot that forfeited: what its owner sees.
+    /// The logs: the last lines between the ladder and p1, and p2, in this game, the oldest first, within the
+    /// bounds of [`Line`]. Everybody sees that of a bot that forfeited, and its owner that of each bot.
     pub conversations: [Vec<Line>; 2],
 }
 
@@ -118,13 +118,6 @@ impl GameEnd {
     #[must_use]
     pub fn of(played: PlayedGame) -> Self {
         Self { played, void: None, conversations: [const { Vec::new() }; 2] }
-    }
-
-    /// What the ladder and the bot that forfeited said before; nothing if nobody forfeited.
-    #[must_use]
-    pub fn conversation(&self) -> &[Line] {
-        let forfeit = self.played.forfeit.as_ref();
-        forfeit.map_or(&[], |forfeit| &self.conversations[usize::from(forfeit.player == Player::P2)])
     }
 
     /// Which game it is.

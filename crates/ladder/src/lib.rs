@@ -28,6 +28,10 @@
 //! println!("{:.0} Elo, a 95 % interval of {:.0} around it", elo.value, elo.error);
 //! ```
 
+/// What the log lines of a ladder are about.
+#[cfg(feature = "server")]
+pub const LOG: &str = "plyd::ladder";
+
 #[cfg(feature = "server")]
 mod clock;
 pub mod game;
@@ -39,6 +43,8 @@ pub mod pages;
 pub mod pairing;
 #[cfg(feature = "server")]
 pub mod play;
+#[cfg(feature = "server")]
+mod rates;
 pub mod ratings;
 #[cfg(feature = "server")]
 mod requester;

@@ -23,7 +23,7 @@ pub struct PoolTerms {
     /// How strict the referee is.
     pub strictness: Strictness,
     /// The time that the way through the network is granted.
-    #[serde(default)]
+    #[serde(default = "most_network_time")]
     pub network: NetworkTime,
     /// A rating period, by which ratings grow uncertain without games, in milliseconds.
     #[serde(default = "week_ms")]
@@ -76,12 +76,38 @@ pub struct NetworkTime {
     pub game_ms: u64,
 }
 
-impl Default for NetworkTime {
-    /// A tenth of a second a move, as between continents, and 5 s a game.
-    fn default() -> Self {
-        Self { move_ms: 100, game_ms: 5000 }
+impl NetworkTime {
+    /// The most that is granted unless more is asked for: a tenth of a second a move, as between continents,
+    /// and 5 s a game.
+    pub const MOST: Self = Self { move_ms: 100, game_ms: 5000 };
+
+    /// What goes with a clock: a tenth of the time of a move, and a twentieth of that of a game, but never
+    /// more than [`MOST`](Self::MOST). A game is taken for 40 moves.
+    ///
+    /// ```
+    /// use plyd_ladder::terms::{NetworkTime, PoolClock};
+    ///
+    /// assert_eq!(NetworkTime::of(PoolClock::PerMove { ms: 50 }), NetworkTime { move_ms: 5, game_ms: 100 });
+    /// ```
+    #[must_use]
+    pub fn of(clock: PoolClock) -> Self {
+        let move_ms = match clock {
+            PoolClock::PerMove { ms } => ms,
+            PoolClock::Increment { base_ms, inc_ms, moves } => {
+                (base_ms / moves.map_or(MOVES, u64::from).max(1)).saturating_add(inc_ms)
+            }
+            PoolClock::Delay { base_ms, delay_ms } => (base_ms / MOVES).saturating_add(delay_ms),
+            PoolClock::Bank { turn_ms, bank_ms } => (bank_ms / MOVES).saturating_add(turn_ms),
+        };
+        Self {
+            move_ms: (move_ms / 10).min(Self::MOST.move_ms),
+            game_ms: (move_ms.saturating_mul(MOVES) / 20).min(Self::MOST.game_ms),
+        }
     }
 }
+
+/// How many moves a player makes in a game, about.
+const MOVES: u64 = 40;
 
 impl PoolTerms {
     /// The game with its own rules, on the usual terms.
@@ -93,7 +119,7 @@ impl PoolTerms {
             clock,
             opening_plies: 4,
             strictness: Strictness::default(),
-            network: NetworkTime::default(),
+            network: NetworkTime::of(clock),
             period_ms: week_ms(),
         }
     }
@@ -147,6 +173,11 @@ pub fn whole_ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// What pools were granted whose terms do not name it.
+fn most_network_time() -> NetworkTime {
+    NetworkTime::MOST
+}
+
 fn week_ms() -> u64 {
     7 * 24 * 3600 * 1000
 }
@@ -184,8 +215,31 @@ mod tests {
     }
 
     #[test]
+    fn the_network_is_granted_a_part_of_the_clock() {
+        let increment = |base_ms, inc_ms, moves| PoolClock::Increment { base_ms, inc_ms, moves };
+        let most = u64::MAX;
+        for (clock, move_ms, game_ms) in [
+            (PoolClock::PerMove { ms: 0 }, 0, 0),
+            (PoolClock::PerMove { ms: 9 }, 0, 18),
+            (PoolClock::PerMove { ms: 100 }, 10, 200),
+            (PoolClock::PerMove { ms: 1000 }, 100, 2000),
+            (PoolClock::PerMove { ms: 60_000 }, 100, 5000),
+            (increment(10_000, 100, None), 35, 700),
+            (increment(60_000, 0, Some(10)), 100, 5000),
+            (increment(1000, 0, Some(0)), 100, 2000),
+            (increment(most, most, None), 100, 5000),
+            (PoolClock::Delay { base_ms: 4000, delay_ms: 20 }, 12, 240),
+            (PoolClock::Delay { base_ms: most, delay_ms: most }, 100, 5000),
+            (PoolClock::Bank { turn_ms: 50, bank_ms: 2000 }, 10, 200),
+            (PoolClock::Bank { turn_ms: most, bank_ms: most }, 100, 5000),
+        ] {
+            assert_eq!(NetworkTime::of(clock), NetworkTime { move_ms, game_ms }, "{clock:?}");
+        }
+    }
+
+    #[test]
     fn terms_that_name_little_are_the_usual_ones() {
-        let usual = PoolTerms::new("l-game", PoolClock::PerMove { ms: 50 });
+        let usual = PoolTerms::new("l-game", PoolClock::PerMove { ms: 5000 });
         let mut json = serde_json::to_value(&usual).unwrap();
         assert_eq!(serde_json::from_value::<PoolTerms>(json.clone()).unwrap(), usual);
         for name in ["network", "period_ms"] {

@@ -292,7 +292,19 @@ pub fn is_final(message: &Message) -> bool {
 /// ```
 #[must_use]
 pub fn is_final_json(message: &serde_json::Value) -> bool {
-    matches!(message["type"].as_str(), Some("result" | "bestmove" | "error"))
+    message["type"].as_str().is_some_and(is_final_type)
+}
+
+/// Whether messages of that `type` are final ones, as [`is_final`] says it of a whole one.
+///
+/// ```
+/// use plyd_protocol::client::is_final_type;
+///
+/// assert!(is_final_type("error") && !is_final_type("notice"));
+/// ```
+#[must_use]
+pub fn is_final_type(name: &str) -> bool {
+    matches!(name, "result" | "bestmove" | "error")
 }
 
 /// The id of the request that the message is about.

@@ -1,6 +1,7 @@
 //! `plyd arena`: matches between players, through the protocol, with a referee that trusts none of them.
 
 mod html;
+mod merge;
 mod openings;
 mod player;
 mod presets;
@@ -13,13 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
-
 use crate::arena::archive::{Archive, ArchiveError};
-use crate::arena::statistics::ratings::Anchor;
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
 use crate::arena::{
-    self, Adjudication, Cores, Format, Match, PlayedGame, Schedule, Stalls, Strictness, Summary,
+    self, Adjudication, Cores, Format, Header, Match, PlayedGame, Schedule, Shard, Stalls, Strictness,
+    Summary,
 };
 use crate::engine::AnyRoot;
 use plyd_protocol::{Seed, Setting};
@@ -28,7 +27,7 @@ use super::failure::Failure;
 use super::interrupt::Halt;
 use super::position::PositionArgs;
 use super::progress::Progress;
-use super::{output, parse, reaper, write_json};
+use super::{build, output, parse, reaper, write_json};
 use html::Gallery;
 use report::Report;
 
@@ -54,7 +53,9 @@ Examples:
   plyd arena l-game --gauntlet --player default --player greedy --player random --games 20
   plyd arena isolation --ladder --player default,level=1..4 --games 20 --random-plies 6
   plyd arena --preset l-game
-  plyd arena isolation --player default --player greedy --games 20 --html match.html
+  plyd arena {isolation} --player default --player random --games 20 --html match.html
+  plyd arena {isolation} --player default --player random --games 9000 --shard 0/3 --record part-0.jsonl
+  plyd arena --merge part-0.jsonl part-1.jsonl part-2.jsonl
 
 A player is a name from `plyd describe GAME` with its options, and limits: time=100ms a move, nodes=N, depth=N; without \
 any it has 100ms. Clocks for the game: tc=10s+0.1s, tc=40/60s+0.5s (base and increment, moves a period), \
@@ -64,17 +65,17 @@ ws=HOST:PORT (WebSocket), tls=HOST:PORT, wss=HOST:PORT (both over TLS, with ?ca=
 and unix=PATH are servers that run already; token_file=FILE holds the token that one wants. legal=true sends the legal moves \
 along, for bots that know no rules. Each opening is played twice, with sides swapped; errors are 95 % intervals.
 The same command with the same --record file goes on where it was ended; with --preset it is a directory.")]
-#[command(mut_arg("game", |game| game.required(false).required_unless_present("preset")))]
+#[command(mut_arg("game", |game| game.required(false).required_unless_present_any(["preset", "merge"])))]
 pub(super) struct Args {
     /// Play the matches of a published report again, and print its figures beside ours
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(presets::names()))]
-    #[arg(conflicts_with_all = presets::FIXED)]
+    #[arg(long, value_name = "NAME", value_parser = presets::parser())]
+    #[arg(conflicts_with_all = presets::FIXED, hide = presets::names().next().is_none())]
     preset: Option<String>,
     #[command(flatten)]
     position: Option<PositionArgs>,
     /// A player, to be given twice or more: NAME or cmd=PROGRAM, then options and limits; OPTION=A..B is one
     /// for each value
-    #[arg(long = "player", value_name = "PLAYER", required_unless_present = "preset")]
+    #[arg(long = "player", value_name = "PLAYER", required_unless_present_any = ["preset", "merge"])]
     players: Vec<String>,
     /// The first player meets each other one; without this, each meets each
     #[arg(long)]
@@ -126,6 +127,13 @@ pub(super) struct Args {
     /// already count
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Play part I of the N parts, from 0, into which all pairs of games are divided: on another machine, or
+    /// at another time
+    #[arg(long, value_name = "I/N", requires = "record", conflicts_with = "sprt")]
+    shard: Option<Shard>,
+    /// Report on the whole match from the records of all its parts; nothing is played
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = merge::NOT_WITH)]
+    merge: Vec<PathBuf>,
     /// Write a page of figures, charts and games to step through, which a browser shows without a network
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -152,6 +160,9 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if let Some(name) = &args.preset {
         return presets::run(name, args, out);
     }
+    if !args.merge.is_empty() {
+        return merge::run(args, out);
+    }
     let mut the_match = read_match(args)?;
     let mut totals = Totals::new(&the_match, args.sprt);
     if let Some(path) = &args.html {
@@ -160,15 +171,26 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
     play(&mut the_match, &mut totals, args.record.as_deref(), &Halt::on_interrupt(PLAYED_OUT)?)?;
     let gallery = totals.gallery.take();
-    let anchor = if args.ladder { Anchor::Player(0) } else { Anchor::Mean };
-    let report = Report::new(&the_match, &totals.summary, totals.assessment(), anchor);
+    let header = the_match.header();
+    let report = Report::new(&header, args.shard, &totals.summary, totals.assessment());
+    show(args, &header, &report, gallery, out)
+}
+
+/// Prints a report, and writes the page if one is wanted.
+fn show(
+    args: &Args,
+    header: &Header,
+    report: &Report<'_>,
+    gallery: Option<Gallery>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     if args.json {
-        write_json(out, &report)?
+        write_json(out, report)?
     } else {
         report.show(out)?
     }
     match (&args.html, gallery) {
-        (Some(path), Some(gallery)) => gallery.write(path, &the_match, &report),
+        (Some(path), Some(gallery)) => gallery.write(path, header, report),
         _ => Ok(()),
     }
 }
@@ -184,7 +206,7 @@ fn play(
     if !totals.is_complete() {
         the_match.reaper = Some(reaper::start()?);
         the_match.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
-        let mut progress = Progress::new(the_match.schedule.games() as u64, totals.summary.games);
+        let mut progress = Progress::new(the_match.games() as u64, totals.summary.games);
         let played = std::mem::take(&mut totals.played);
         let players = &the_match.players;
         the_match.run(&played, halt.flag(), |game| {
@@ -229,7 +251,7 @@ struct Totals {
 impl Totals {
     fn new(the_match: &Match, sprt: Option<Sprt>) -> Self {
         let summary = Summary::new(&the_match.schedule, the_match.players.len());
-        let games = the_match.schedule.games();
+        let games = the_match.games();
         Self { summary, games, played: HashSet::new(), sprt, decided: None, gallery: None }
     }
 
@@ -291,14 +313,23 @@ fn read_match(args: &Args) -> Result<Match, Failure> {
     if games % 2 == 1 {
         return Err(Failure::Usage("give --games an even number: each opening is played twice".into()));
     }
+    let identify = if args.shard.is_some() { build::content } else { build::of };
     let players: Vec<arena::Player> =
-        texts.iter().map(|text| player::player(game, text)).collect::<Result<_, _>>()?;
+        texts.iter().map(|text| player::player(game, text, identify)).collect::<Result<_, _>>()?;
     let format = match (args.gauntlet, args.ladder) {
         (true, _) => Format::Gauntlet,
         (false, true) => Format::Ladder,
         (false, false) => Format::RoundRobin,
     };
     let schedule = Schedule::new(format, count, games as usize / 2);
+    if let Some(shard) = args.shard
+        && shard.games(&schedule) == 0
+    {
+        let pairs = schedule.games() / 2;
+        return Err(Failure::Usage(format!(
+            "--shard {shard}: the match has {pairs} pairs of games; give no more parts"
+        )));
+    }
     let cores = args.pin.then(|| cores(args.concurrency.into(), &players)).flatten();
     Ok(Match {
         game,
@@ -306,6 +337,7 @@ fn read_match(args: &Args) -> Result<Match, Failure> {
         players,
         openings: drawn(args, schedule.rounds())?,
         schedule,
+        shard: args.shard,
         strictness: Strictness {
             margin: args.margin,
             timeout: args.timeout,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::arena::statistics::ratings::{Anchor, Rating, rate};
 use crate::arena::statistics::sprt::{Assessment, Verdict};
 use crate::arena::statistics::{Estimate, Points, Row, crosstable};
-use crate::arena::{ForfeitKind, Match, PairingResult, Summary};
+use crate::arena::{ForfeitKind, Format, Header, PairingResult, Shard, Summary};
 use crate::cli::columns::{Columns, grouped};
 use plyd_protocol::{Seed, Settings};
 use serde::Serialize;
@@ -20,8 +20,11 @@ pub(super) struct Report<'m> {
     game: &'static str,
     rules: Settings,
     seed: Seed,
-    /// How many games the match has.
+    /// How many games the match has, or its shard.
     scheduled: usize,
+    /// The part of the match that was played, if not the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<Shard>,
     ended: Ended,
     /// How many of the openings that were played differ.
     openings: usize,
@@ -70,34 +73,37 @@ impl Strength {
 }
 
 impl<'m> Report<'m> {
-    /// The end of this match, with ratings from this origin.
+    /// The end of this match, or of a shard of it.
     pub(super) fn new(
-        the_match: &'m Match,
+        header: &'m Header,
+        shard: Option<Shard>,
         summary: &'m Summary,
         sprt: Option<Assessment>,
-        anchor: Anchor,
     ) -> Self {
-        let scheduled = the_match.schedule.games();
+        let schedule = &header.schedule;
+        let scheduled = shard.map_or(schedule.games(), |shard| shard.games(schedule));
+        let anchor = if schedule.format() == Format::Ladder { Anchor::Player(0) } else { Anchor::Mean };
         let ended = match &sprt {
             _ if summary.games as usize == scheduled => Ended::Played,
             Some(test) if test.verdict != Verdict::Continue => Ended::Decided,
             _ if (summary.games + summary.unplayed) as usize == scheduled => Ended::Overloaded,
             _ => Ended::Interrupted,
         };
-        let count = the_match.players.len();
+        let count = header.players.len();
         Self {
-            game: the_match.game.name,
+            game: header.game.name,
             // Drawn starts differ from opening to opening; what was given holds for all.
-            rules: the_match.rules.clone(),
-            seed: the_match.seed,
+            rules: header.rules.clone(),
+            seed: header.seed,
             scheduled,
+            shard,
             ended,
             openings: summary.openings(),
-            players: the_match.players.iter().map(|player| &*player.name).collect(),
+            players: header.players.iter().map(String::as_str).collect(),
             scores: summary.results.iter().map(|result| Strength::of(result.pairing.points())).collect(),
             ratings: (count > 2).then(|| rate(count, &summary.pairings(), anchor)),
             sprt,
-            forgives_stalls: the_match.strictness.forgives_stalls,
+            forgives_stalls: header.strictness.forgives_stalls,
             summary,
         }
     }
@@ -108,7 +114,7 @@ impl<'m> Report<'m> {
             Some(ratings) => writeln!(out, "{}\n{}", self.standings(ratings), self.results())?,
             None => writeln!(out, "{}\n{}", self.duel(), self.pairs())?,
         }
-        writeln!(out, "{}", self.conduct())?;
+        writeln!(out, "{}", self.player_stats())?;
         let Summary { endings, shortest, longest, moves, games, unplayed, .. } = self.summary;
         let ends: Vec<String> =
             endings.iter().map(|(by, games)| format!("{} {by}", grouped(*games))).collect();
@@ -121,6 +127,9 @@ impl<'m> Report<'m> {
         if matches!(self.ended, Ended::Interrupted | Ended::Overloaded) {
             let left = grouped(self.scheduled as u64 - games);
             writeln!(out, "{left} games are left: with --record the same command goes on")?;
+        }
+        if let Some(shard) = self.shard {
+            writeln!(out, "this is shard {shard}: `plyd arena --merge` makes the report of the whole match")?;
         }
         let mean = *moves as f64 / (*games).max(1) as f64;
         Ok(writeln!(
@@ -191,8 +200,8 @@ impl<'m> Report<'m> {
         table
     }
 
-    /// How the players conducted themselves.
-    fn conduct(&self) -> Columns {
+    /// What was counted of the players.
+    fn player_stats(&self) -> Columns {
         let mut heading = vec!["player", "answers", "mean", "longest"];
         heading.extend(ForfeitKind::ALL.map(ForfeitKind::name));
         heading.push("contradicted proofs");
@@ -204,17 +213,17 @@ impl<'m> Report<'m> {
             heading.push("overloaded");
         }
         let mut table = Columns::new(heading);
-        for (name, conduct) in self.players.iter().zip(&self.summary.players) {
+        for (name, stats) in self.players.iter().zip(&self.summary.players) {
             let time = |us| words::time(Duration::from_micros(us));
-            let mut row = vec![(*name).to_owned(), grouped(conduct.answers)];
-            row.extend([time(conduct.mean_us()), time(conduct.max_us)]);
-            let faults = ForfeitKind::ALL.map(|kind| conduct.faults.get(&kind).copied().unwrap_or(0));
-            row.extend(faults.into_iter().chain([conduct.contradicted_proofs]).map(grouped));
+            let mut row = vec![(*name).to_owned(), grouped(stats.answers)];
+            row.extend([time(stats.mean_us()), time(stats.max_us)]);
+            let faults = ForfeitKind::ALL.map(|kind| stats.faults.get(&kind).copied().unwrap_or(0));
+            row.extend(faults.into_iter().chain([stats.contradicted_proofs]).map(grouped));
             if self.forgives_stalls {
-                row.push(grouped(conduct.forgiven));
+                row.push(grouped(stats.forgiven));
             }
             if has_overloaded {
-                row.push(grouped(conduct.overloaded));
+                row.push(grouped(stats.overloaded));
             }
             table.row(row);
         }

@@ -19,7 +19,7 @@ const MOST_GAMES: i64 = 64;
 Examples:
   plyd connect wss://ladder.example --token-file bot.token
                                                    plyd plays whatever the ladder has
-  plyd connect tls://ladder.example:7127 --token-file bot.token --game isolation --concurrency 2
+  plyd connect tls://ladder.example:7127 --token-file bot.token --game {isolation} --concurrency 2
   plyd connect tcp=127.0.0.1:7127 --token-file bot.token --game isolation:7x7 --option level=5
   plyd connect tcp=127.0.0.1:7127 --token-file bot.token --legal -- python3 bot.py
                                                    any program that speaks the protocol on stdin and stdout

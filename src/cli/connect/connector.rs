@@ -234,16 +234,19 @@ impl<W: Write> Connector<'_, W> {
             return Some(error(id, "too_many_sessions", &message));
         };
         if self.lanes[place].game.is_none() {
+            self.lanes[place].play(Some(name.clone()));
+        }
+        if !self.lanes[place].has_begun {
             let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
             let preset = text(go.get("rules").and_then(|rules| rules.get("preset")));
             self.report(&Event::Begun { name: &name, game: &text(go.get("game")), preset: &preset });
-            self.lanes[place].play(Some(name));
+            self.lanes[place].has_begun = true;
         }
         self.lanes[place].go(&self.bot, go, id);
         None
     }
 
-    /// A game has ended.
+    /// A game has ended; one that follows it takes its place at once, also if the bot is leaving.
     fn over(&mut self, over: &Object) {
         let text = |field| over.get(field).and_then(Value::as_str).unwrap_or_default();
         if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.game.as_deref() == Some(text("x_game"))) {
@@ -256,6 +259,9 @@ impl<W: Write> Connector<'_, W> {
             tracing::warn!(%error, game, "the record of a game cannot be written");
         }
         self.report(&Event::Over { name: text("x_game"), outcome: text("outcome"), why: text("message") });
+        if let Some(next) = over.get("next").and_then(Value::as_str) {
+            self.occupy(&[next.to_owned()]);
+        }
     }
 
     /// Prints what happened. That nobody reads it any more ends no game.

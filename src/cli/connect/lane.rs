@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use plyd_protocol::echo;
 use serde_json::{Map, Value, json};
 
-use crate::client::{LineError, Lines, Program, Reaper};
+use crate::client::{LineError, Lines, Program, Reaper, is_final_type};
 
 /// How long the bot may leave unread what it is sent, before it counts as hung. A pipe holds far more than a
 /// `go`, so this is rare; all other games wait meanwhile.
@@ -48,6 +48,8 @@ pub(super) struct Lane {
     process: Option<Lines>,
     /// The game that it plays, by the ladder's name.
     pub(super) game: Option<String>,
+    /// Whether it was asked for a move in it.
+    pub(super) has_begun: bool,
     /// What it says it is, once it has answered `hello`.
     pub(super) engine: Option<Value>,
     /// Whether it has answered `hello`, and whether it has sessions.
@@ -103,6 +105,7 @@ impl Lane {
         Ok(Self {
             process: Some(bot.start()?),
             game: None,
+            has_begun: false,
             engine: None,
             is_settled: false,
             has_sessions: false,
@@ -225,7 +228,7 @@ impl Lane {
     /// Begins a game, or has none to play.
     pub(super) fn play(&mut self, game: Option<String>) {
         self.abandon();
-        (self.game, self.session) = (game, Session::None);
+        (self.game, self.has_begun, self.session) = (game, false, Session::None);
     }
 
     /// The next line for the ladder, if there is one: an answer of the bot, or what became of a request.
@@ -292,7 +295,7 @@ impl Lane {
             ours => {
                 let is_search = self.search.as_ref().is_some_and(|search| search.ours == ours);
                 // A notice may name the search that it is about; it is no answer to it.
-                let is_final = kind != "info" && kind != "notice";
+                let is_final = is_final_type(&kind);
                 let theirs = match kind.as_str() {
                     _ if self.abandoned.as_ref().is_some_and(|(abandoned, _)| abandoned == ours) => {
                         if is_final {

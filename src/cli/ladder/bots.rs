@@ -1,9 +1,9 @@
 //! Owners and their bots.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use plyd_ladder::BotId;
-use plyd_ladder::store::Secret;
+use plyd_ladder::store::{LINK_MS, Secret};
 
 use super::place::{Place, failed};
 use crate::cli::columns::Columns;
@@ -13,7 +13,7 @@ use crate::cli::write_json;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd ladder invite ann --url https://ladder.example   a link to the pages, that works once
+  plyd ladder invite ann --url https://ladder.example   a link to the pages, that works once, within 7 days
   plyd ladder invite ann                                once more, for another device; older links no longer work")]
 pub(super) struct Invite {
     /// The owner's name, 1 to 40 of A-Z a-z 0-9 - _ .
@@ -90,7 +90,11 @@ enum Command {
 
 pub(super) fn invite(args: &Invite, out: &mut impl Write) -> Result<(), Failure> {
     let link = args.place.open()?.invite(&args.name, &args.place.by()).map_err(failed)?;
-    print(out, &format!("{}/join?link={}", args.url.trim_end_matches('/'), link.text()))
+    print(out, &format!("{}/join?link={}", args.url.trim_end_matches('/'), link.text()))?;
+    // Beside the link, which a script may take from stdout.
+    let days = LINK_MS / (24 * 3600 * 1000);
+    let _nobody_reads = writeln!(io::stderr(), "The link works once, within {days} days.");
+    Ok(())
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {

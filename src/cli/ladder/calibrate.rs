@@ -24,8 +24,8 @@ Examples:
   plyd ladder calibrate quick --player level=2 --player level=5 --player player=greedy
   plyd ladder calibrate quick --suffix -2            other house bots beside those of an older plyd
 
-House bots are limited by nodes, so that they are as strong on any machine, and pinned to this version of plyd: another \
-one does not play them. The weakest of the list has the rating of --elo.")]
+House bots are limited by nodes, so that they are as strong on any machine, and pinned to this version of plyd and to \
+the signature of the game's search (`plyd bench`): a plyd with another one does not play them. The weakest of the list has the rating of --elo.")]
 pub(super) struct Args {
     /// The pool
     pool: String,
@@ -66,9 +66,12 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         return Err(Failure::Usage(message));
     }
     let entry = registry::game(&pool.terms.game)?;
+    let build = super::build::build(entry)?;
     let all = match &args.players[..] {
-        [] => contestants(entry, args.nodes, &super::build()),
-        players => players.iter().map(|text| contestant(text, args.nodes)).collect::<Result<_, _>>()?,
+        [] => contestants(entry, args.nodes, &build),
+        players => {
+            players.iter().map(|text| contestant(text, args.nodes, &build)).collect::<Result<_, _>>()?
+        }
     };
     if all.len() < 2 {
         return Err(Failure::Usage("--player: give at least two".into()));
@@ -96,6 +99,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     drop(progress);
     let results = played.map_err(Failure::Failed)?;
     let rows = table(&results, &BTreeMap::from([(BotId(1), args.elo)]));
+    let mut anchors = Vec::new();
     let mut shown = Columns::new(["house bot", "Elo", "95 %"]);
     for row in &rows {
         let one = &all[row.bot.0 as usize - 1];
@@ -108,22 +112,19 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         };
         // Whole Elo: what stands in the table is what is kept.
         let elo = elo.round();
-        let by = args.place.by();
-        if expect(&mut store, &name(one), &one.house)?.is_none() {
-            store.new_house_bot(&name(one), &one.house, &by).map_err(failed)?;
-        }
-        store.set_anchor(&pool.name, &name(one), elo, &by).map_err(failed)?;
+        anchors.push((name(one), one.house.clone(), elo));
         shown.row([name(one), format!("{elo:.0}"), format!("± {error:.0}")]);
     }
+    store.calibrate(&pool.name, &anchors, &args.place.by()).map_err(failed)?;
     Ok(write!(out, "{shown}")?)
 }
 
-/// The house bot of that name, if there is one; it must be the same.
-fn expect(store: &mut Store, name: &str, house: &House) -> Result<Option<BotId>, Failure> {
+/// Refuses the name of a house bot that another bot has.
+fn expect(store: &mut Store, name: &str, house: &House) -> Result<(), Failure> {
     let bots = store.bots().map_err(failed)?;
     match bots.into_iter().find(|bot| bot.name.eq_ignore_ascii_case(name)) {
-        None => Ok(None),
-        Some(bot) if bot.house.as_ref() == Some(house) => Ok(Some(bot.id)),
+        None => Ok(()),
+        Some(bot) if bot.house.as_ref() == Some(house) => Ok(()),
         Some(_) => {
             Err(Failure::Usage(format!("there is another bot {name}: give these other names by --suffix")))
         }
@@ -131,7 +132,7 @@ fn expect(store: &mut Store, name: &str, house: &House) -> Result<Option<BotId>,
 }
 
 /// A house bot by its options.
-fn contestant(text: &str, nodes: u64) -> Result<Contestant, Failure> {
+fn contestant(text: &str, nodes: u64, build: &str) -> Result<Contestant, Failure> {
     let wrong = |message: String| Failure::Usage(format!("--player {text}: {message}"));
     let given = text.split(',').map(parse::assignment).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
     let words = given.iter().map(|(name, value)| match name.as_str() {
@@ -140,5 +141,5 @@ fn contestant(text: &str, nodes: u64) -> Result<Contestant, Failure> {
     });
     let name = words.collect::<Vec<_>>().join("-");
     let options = Settings(given.iter().map(|(name, text)| (name.clone(), parse::setting(text))).collect());
-    Ok(Contestant { name, house: House { options, nodes, version: super::build() } })
+    Ok(Contestant { name, house: House { options, nodes, version: build.to_owned() } })
 }

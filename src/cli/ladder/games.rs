@@ -17,7 +17,8 @@ const PAGE: u64 = 1000;
 Examples:
   plyd ladder games list --bot kari                     its latest games
   plyd ladder games list --bot kari --forfeits --most 5 its latest forfeits
-  plyd ladder games void 81 82 --why 'the machine was out of memory'")]
+  plyd ladder games void 81 82 --why 'the machine was out of memory'
+  plyd ladder games drop-logs --days 90                 keep records and results, and the logs of 90 days")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -50,6 +51,14 @@ enum Command {
         /// Why: the bots' owners read this
         #[arg(long, value_name = "TEXT")]
         why: String,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Drop what bots and the ladder said in games of long ago; records and results stay
+    DropLogs {
+        /// How many days ago they ended, at least
+        #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+        days: u32,
         #[command(flatten)]
         place: Place,
     },
@@ -114,6 +123,12 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             let games: Vec<GameId> = games.iter().copied().map(GameId).collect();
             let voided = place.open()?.void_games(&games, why, &place.by()).map_err(failed)?;
             Ok(writeln!(out, "{voided} of {} were not void before", games.len())?)
+        }
+        Command::DropLogs { days, place } => {
+            let by = place.by();
+            let before_ms = by.at_ms.saturating_sub(i64::from(*days) * 24 * 3600 * 1000);
+            let dropped = place.open()?.drop_logs(before_ms, &by).map_err(failed)?;
+            Ok(writeln!(out, "the logs of {dropped} games are dropped")?)
         }
     }
 }

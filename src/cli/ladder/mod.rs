@@ -2,8 +2,10 @@
 //! commands; what they do is [`plyd_ladder`]'s.
 
 mod bots;
+mod build;
 mod calibrate;
 mod games;
+mod owners;
 mod place;
 mod pools;
 mod serve;
@@ -44,11 +46,13 @@ enum Command {
     Init(Init),
     /// Let bots dial in, pair them, referee and rate their games; show the pages
     Serve(serve::Args),
-    /// Invite an owner of bots: print a link that works once
+    /// Invite an owner of bots: print a link that works once, within 7 days
     Invite(bots::Invite),
+    /// List, disable and enable owners
+    Owner(owners::Args),
     /// List, register, disable and enable bots, and give them tokens
     Bot(bots::Args),
-    /// List games, and take some out of all counts
+    /// List games, take some out of all counts, and drop old logs
     Games(games::Args),
     /// Add, list, close and open pools
     Pool(pools::Args),
@@ -85,6 +89,7 @@ pub(super) fn run(args: Args, verbosity: &Verbosity, out: &mut impl Write) -> Re
         Command::Init(args) => init(&args, out),
         Command::Serve(args) => serve::run(args, verbosity),
         Command::Invite(args) => bots::invite(&args, out),
+        Command::Owner(args) => owners::run(&args, out),
         Command::Bot(args) => bots::run(&args, out),
         Command::Games(args) => games::run(&args, out),
         Command::Pool(args) => pools::run(&args, out),
@@ -103,11 +108,6 @@ fn init(args: &Init, out: &mut impl Write) -> Result<(), Failure> {
     let is_new = Store::init(&args.place.db, &args.place.by()).map_err(failed)?;
     let done = if is_new { "a new ladder, in season 1" } else { "up to date" };
     Ok(writeln!(out, "{}: {done}", args.place.db)?)
-}
-
-/// The build that house bots are pinned to.
-fn build() -> String {
-    format!("plyd {}", env!("CARGO_PKG_VERSION"))
 }
 
 #[cfg(test)]

@@ -22,6 +22,11 @@ impl Place {
         Store::open(&self.db).map_err(failed)
     }
 
+    /// Opens the ladder while no server has it, and none can have it.
+    pub(super) fn open_alone(&self) -> Result<Store, Failure> {
+        Store::serve(&self.db).map_err(failed)
+    }
+
     /// Who does it, now.
     pub(super) fn by(&self) -> By<'_> {
         By { who: self.who.as_deref().unwrap_or(USER.as_str()), at_ms: now_ms() }

@@ -85,12 +85,14 @@ struct Add {
     /// A game of so many moves is a draw
     #[arg(long, value_name = "N", default_value_t = 500)]
     max_moves: usize,
-    /// The most time granted for the network, for a move
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = parse::duration)]
-    network: Duration,
-    /// The most time granted for the network, for a bot in a game
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse::duration)]
-    network_game: Duration,
+    /// The most time granted for the network, for a move [default: a tenth of a move's time, 100ms at most;
+    /// a clock for the game is shared out over 40 moves]
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    network: Option<Duration>,
+    /// The most time granted for the network, for a bot in a game [default: a twentieth of its time for 40
+    /// moves, 5s at most]
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    network_game: Option<Duration>,
     /// A rating period in days: without games a rating grows uncertain by periods
     #[arg(long, value_name = "DAYS", default_value_t = 7, value_parser = clap::value_parser!(u64).range(1..=3650))]
     period: u64,
@@ -144,6 +146,7 @@ fn add(args: &Add, out: &mut impl Write) -> Result<(), Failure> {
     let clock = PoolClock::of(args.clock).filter(|clock| clock.control() == args.clock);
     let clock = clock.ok_or_else(|| Failure::Usage("--clock: give whole milliseconds".into()))?;
     let rules = args.rules.iter().map(|(name, text)| (name.clone(), parse::setting(text)));
+    let usual = NetworkTime::of(clock);
     let terms = PoolTerms {
         rules: Settings(rules.collect()),
         opening_plies: args.opening_plies,
@@ -153,7 +156,10 @@ fn add(args: &Add, out: &mut impl Write) -> Result<(), Failure> {
             max_moves: args.max_moves,
             ..Strictness::default()
         },
-        network: NetworkTime { move_ms: whole_ms(args.network), game_ms: whole_ms(args.network_game) },
+        network: NetworkTime {
+            move_ms: args.network.map_or(usual.move_ms, whole_ms),
+            game_ms: args.network_game.map_or(usual.game_ms, whole_ms),
+        },
         period_ms: args.period * 24 * 3600 * 1000,
         ..PoolTerms::new(args.game.name, clock)
     };

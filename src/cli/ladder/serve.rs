@@ -12,7 +12,9 @@ use std::time::Duration;
 use plyd_ladder::live::Live;
 use plyd_ladder::pages;
 use plyd_ladder::serve::{BoxedStream, Handshake, LOG, Listener, Listeners, ServeError, Settings, serve};
-use plyd_ladder::store::{Keeper, Store};
+use plyd_ladder::store::{Keeper, Store, StoreError};
+use plyd_protocol::newcomers::Progress;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -30,9 +32,10 @@ use crate::daemon::{LISTENING, TlsAcceptor, TlsFiles, is_local};
 #[command(after_help = "\
 Examples:
   plyd ladder serve --tcp 127.0.0.1:7127 --http 127.0.0.1:7128       on this machine
-  plyd ladder serve --tcp 0.0.0.0:7127 --http 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem
-                                                                     bots dial tls://HOST:7127 or wss://HOST
-  plyd ladder serve --http 127.0.0.1:7128 --behind-proxy             a proxy takes HTTPS and wss://
+  plyd ladder serve --tcp 0.0.0.0:7127 --http 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem \\
+      --dial wss://ladder.example                                    bots may dial tls://ladder.example:7127, too
+  plyd ladder serve --http 127.0.0.1:7128 --behind-proxy --dial wss://ladder.example
+                                                                     a proxy takes HTTPS and wss://
 
 SIGTERM and Ctrl-C: no further game begins. Games that are not over go on at the next start, with their clocks as they \
 were; a second signal does not wait for them. SIGHUP reads the certificates again.")]
@@ -73,7 +76,7 @@ pub(super) struct Args {
     /// How long a bot waits before a house bot may be its opponent
     #[arg(long, value_name = "MS", default_value_t = 30_000)]
     house_after_ms: u64,
-    /// How long to wait after a start for the bots of games that go on; without them they do not count
+    /// How long the clocks of games that go on wait after a start for their bots; a game without both is void
     #[arg(long, value_name = "MS", default_value_t = 600_000)]
     back_ms: u64,
     /// How long games may go on once the ladder is to stop
@@ -88,11 +91,23 @@ pub(super) struct Args {
     /// The most of them from one address
     #[arg(long, value_name = "N", default_value_t = 100)]
     connections_per_address: usize,
+    /// The most connections of browsers to --http; WebSockets count as connections of bots
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    http_connections: usize,
+    /// The most of them from one address
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    http_connections_per_address: usize,
+    /// The requests of one address that are answered a second in the long run, and six times as many at once
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    requests_per_address: u32,
+    /// The most spectators of one address: pages with a live game, or with the list of those that are played
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    spectators_per_address: usize,
     /// The ladder's name, for the pages
     #[arg(long, value_name = "TEXT", default_value = "plyd ladder")]
     name: String,
     /// What bots dial, such as wss://ladder.example, for the commands that the pages show [default: the
-    /// address of --http]
+    /// address of --http, unless a proxy or any address of this machine is there]
     #[arg(long, value_name = "URL")]
     dial: Option<String>,
     /// Log warnings and errors alone, not who comes and how games end
@@ -113,6 +128,14 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
             "other machines would send tokens to {address} unencrypted: give --tls-cert and --tls-key, or --insecure"
         )));
     }
+    if args.dial.is_none()
+        && let Some(first) = args.http.first().or(args.tcp.first())
+        && (args.behind_proxy || first.ip().is_unspecified())
+    {
+        return Err(Failure::Usage(format!(
+            "the commands to join cannot name {first}, which bots do not dial: give --dial, such as wss://ladder.example"
+        )));
+    }
     let level = if args.quiet { LevelFilter::WARN } else { LevelFilter::INFO };
     verbosity.set(&Filter::from(level));
     let tls = match (&args.tls_cert, &args.tls_key) {
@@ -123,7 +146,10 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
         }
         _ => None,
     };
-    let store = Store::serve(&args.place.db).map_err(failed)?;
+    descriptors(&args);
+    // Before there is a runtime: PostgreSQL's client has one of its own, and each thread has one at most.
+    let keeper = keep(Store::serve(&args.place.db))?;
+    let reader = keep(Store::open(&args.place.db))?;
     let settings = settings(&args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
@@ -141,8 +167,9 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
                 std::process::exit(1);
             });
         };
-        let pages = |keeper: &Keeper, live: &Live| pages(&args, keeper, live);
-        serve(store, registry::games(), settings, listeners, pages, stop).await.map_err(|error| match error {
+        let dial = dial(&args, &listeners)?;
+        let pages = |keeper: &Keeper, live: &Live| pages(&args, dial, [keeper.clone(), reader], live);
+        serve(keeper, registry::games(), settings, listeners, pages, stop).await.map_err(|error| match error {
             ServeError::Store(error) => failed(error),
             error @ ServeError::Io(_) => Failure::Failed(error.to_string()),
         })
@@ -151,23 +178,38 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
     served
 }
 
-/// What browsers see. It reads by a store of its own, so that nobody who looks keeps a game waiting.
-fn pages(args: &Args, keeper: &Keeper, live: &Live) -> Result<axum::Router, ServeError> {
-    let over_tls = args.tls_cert.is_some() || args.behind_proxy;
+/// Gives a store its thread.
+fn keep(opened: Result<Store, StoreError>) -> Result<Keeper, Failure> {
+    Ok(Keeper::new(opened.map_err(failed)?)?)
+}
+
+/// What browsers see. It reads by a store of its own, the second one, so that nobody who looks keeps a game
+/// waiting.
+fn pages(
+    args: &Args,
+    dial: String,
+    [keeper, reader]: [Keeper; 2],
+    live: &Live,
+) -> Result<axum::Router, ServeError> {
     let settings = pages::Settings {
         name: args.name.clone(),
-        dial: dial(args, over_tls),
-        over_tls,
+        dial,
+        over_tls: is_over_tls(args),
         behind_proxy: args.behind_proxy,
+        limits: pages::Limits {
+            requests_a_second: args.requests_per_address,
+            burst: 6 * args.requests_per_address,
+            spectators_of_address: args.spectators_per_address,
+            ..pages::Limits::default()
+        },
         ..pages::Settings::default()
     };
-    let reader = Keeper::new(Store::open(&args.place.db)?)?;
     let boards = |path: &str| {
         let Content { mime, bytes } = Page::new(registry::games()).content(path)?;
         Some(pages::File { mime, bytes })
     };
     let parts = pages::Parts {
-        keeper: keeper.clone(),
+        keeper,
         reader,
         live: live.clone(),
         games: registry::games(),
@@ -177,24 +219,31 @@ fn pages(args: &Args, keeper: &Keeper, live: &Live) -> Result<axum::Router, Serv
     Ok(pages::router(parts)?)
 }
 
+/// Whether browsers and bots reach the ladder over TLS.
+fn is_over_tls(args: &Args) -> bool {
+    args.tls_cert.is_some() || args.behind_proxy
+}
+
 /// What bots dial, for the commands that the pages show.
-fn dial(args: &Args, over_tls: bool) -> String {
+fn dial(args: &Args, listeners: &Listeners) -> io::Result<String> {
     if let Some(dial) = &args.dial {
-        return dial.clone();
+        return Ok(dial.clone());
     }
-    let (scheme, address) = match (args.http.first(), args.tcp.first()) {
-        (Some(address), _) => (if over_tls { "wss" } else { "ws" }, address),
-        (None, Some(address)) => (if over_tls { "tls" } else { "tcp" }, address),
-        (None, None) => return String::new(),
+    let over_tls = is_over_tls(args);
+    let (scheme, listener) = match (listeners.web.first(), listeners.bots.first()) {
+        (Some(listener), _) => (if over_tls { "wss" } else { "ws" }, listener),
+        (None, Some(listener)) => (if over_tls { "tls" } else { "tcp" }, listener),
+        (None, None) => return Ok(String::new()),
     };
-    format!("{scheme}://{address}")
+    // The port that was asked for may be any free one.
+    Ok(format!("{scheme}://{}", listener.socket.local_addr()?))
 }
 
 fn settings(args: &Args) -> Result<Settings, Failure> {
     let mut seed = [0; 8];
     getrandom(&mut seed, GetRandomFlags::empty()).map_err(io::Error::from)?;
     let ms = Duration::from_millis;
-    let mut settings = Settings::new(super::build(), u64::from_ne_bytes(seed));
+    let mut settings = Settings::new(super::build::builds()?, u64::from_ne_bytes(seed));
     settings.games = args.encounters as usize;
     settings.games_of_bot = args.encounters_of_bot;
     settings.house_games = args.encounters_of_house_bot;
@@ -207,7 +256,34 @@ fn settings(args: &Args) -> Result<Settings, Failure> {
     settings.behind_proxy = args.behind_proxy;
     settings.hall.connections = args.connections;
     settings.hall.connections_of_address = args.connections_per_address;
+    // After a restart all of them come at once, and some twice.
+    settings.hall.offers_at_once =
+        u32::try_from(args.connections_per_address).map_or(u32::MAX, |all| all.saturating_mul(2));
+    settings.http.connections = args.http_connections;
+    settings.http.connections_of_address = args.http_connections_per_address;
     Ok(settings)
+}
+
+/// What the ladder opens beside connections: databases, listeners, handshakes.
+const OTHER_FILES: u64 = 400;
+
+/// Raises the limit of open files as far as the system allows, and warns if connections may not find room.
+fn descriptors(args: &Args) {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, ..limit };
+    // The limit stays what it is if the system refuses.
+    let _refused = setrlimit(Resource::Nofile, raised);
+    let needed =
+        (args.connections as u64).saturating_add(args.http_connections as u64).saturating_add(OTHER_FILES);
+    if let Some(files) = getrlimit(Resource::Nofile).current.filter(|files| *files < needed) {
+        tracing::warn!(
+            target: LOG,
+            files,
+            needed,
+            "the system allows too few open files: raise `ulimit -n`, or give fewer --connections and \
+             --http-connections"
+        );
+    }
 }
 
 /// Listens everywhere before anything is served.
@@ -242,8 +318,9 @@ impl Handshake for Tls {
     fn shake_hands(
         &self,
         stream: TcpStream,
+        progress: Progress,
     ) -> Pin<Box<dyn Future<Output = io::Result<BoxedStream>> + Send + '_>> {
-        Box::pin(async move { Ok(Box::new(self.acceptor.accept(stream).await?) as BoxedStream) })
+        Box::pin(async move { Ok(Box::new(self.acceptor.accept(stream, progress).await?) as BoxedStream) })
     }
 }
 
@@ -254,5 +331,35 @@ async fn reload(mut hangup: Signal, tls: Arc<Tls>) {
             Ok(()) => tracing::info!(target: LOG, "the certificates are read again"),
             Err(error) => tracing::error!(target: LOG, %error, "the certificates before stay in use"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, clap::Parser)]
+    struct Serve {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[tokio::test]
+    async fn bots_are_shown_the_port_that_was_found() {
+        for (flags, scheme, is_web) in [
+            (&["--http", "127.0.0.1:0", "--tcp", "127.0.0.1:0"][..], "ws", true),
+            (&["--http", "127.0.0.1:0", "--behind-proxy"], "wss", true),
+            (&["--tcp", "127.0.0.1:0"], "tcp", false),
+        ] {
+            let args = Serve::parse_from([&["serve"], flags].concat()).args;
+            let listeners = listeners(&args, None).await.unwrap();
+            let listener = if is_web { &listeners.web[0] } else { &listeners.bots[0] };
+            let bound = listener.socket.local_addr().unwrap();
+            assert_ne!(bound.port(), 0);
+            assert_eq!(dial(&args, &listeners).unwrap(), format!("{scheme}://{bound}"));
+        }
+        let args = Serve::parse_from(["serve", "--http", "127.0.0.1:0", "--dial", "wss://a.example"]).args;
+        assert_eq!(dial(&args, &listeners(&args, None).await.unwrap()).unwrap(), "wss://a.example");
     }
 }

@@ -66,7 +66,8 @@ pub(super) fn export(args: &Export, out: &mut impl Write) -> Result<(), Failure>
 pub(super) fn import(args: &Import, out: &mut impl Write) -> Result<(), Failure> {
     let wrong = |error| Failure::Usage(format!("{}: {error}", args.file.display()));
     let file = open::without_waiting(&args.file).map_err(wrong)?;
-    let mut store = args.place.open()?;
+    // It writes for long, and a server would go on with what it read before.
+    let mut store = args.place.open_alone()?;
     let imported = store.import(&mut BufReader::new(file), &args.place.by()).map_err(failed)?;
     let plyd_ladder::store::Imported { games, encounters, bots } = imported;
     Ok(writeln!(out, "{games} games of {encounters} encounters, and {bots} bots")?)

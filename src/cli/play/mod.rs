@@ -44,15 +44,15 @@ use table::Table;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd play l-game                            you begin, the engine answers
-  plyd play isolation --p1 default --p2 me    the engine begins
-  plyd play colosseum --level 3 --time 500ms  a weaker engine
+  plyd play {l-game}                            you begin, the engine answers
+  plyd play {isolation} --p1 default --p2 me    the engine begins
+  plyd play {colosseum} --level 3 --time 500ms  a weaker engine
   plyd play sudoku --rules preset=rows --clock tc=5m+3s
   plyd play ijk --p1 minimax,depth=3 --p2 default --plain
                                               watch two players
   plyd play isolation --position 'x.x..x./.xxx.../.x.x21./x..xx.x/..xxx../.x...x./...x... 1'
   plyd play l-game --load game.jsonl          go on with a game that was saved
-  plyd play isolation --connect tcp=127.0.0.1:7117
+  plyd play {isolation} --connect tcp=127.0.0.1:7117
 
 In the game `help` lists the commands: moves, undo, redo, hint, analyse, swap, level, save, load, replay, view \
 and more. Lines come from a pipe as well as from a keyboard: each waits until what the one before began is done. \

@@ -70,14 +70,7 @@ impl Table {
                 None => self.alarm(&format!("there is no command `{word}`; `help` lists all")),
             },
             Command::Moves(beginning) => self.show_moves(&beginning),
-            Command::Board(shape) => {
-                self.in_words = match shape {
-                    Shape::Again => self.in_words,
-                    Shape::Picture => false,
-                    Shape::Words => true,
-                };
-                self.board_due = true;
-            }
+            Command::Board(shape) => self.show_board(shape),
             Command::Text => {
                 let text = self.here.text.clone();
                 self.say(text);
@@ -96,15 +89,7 @@ impl Table {
                 self.look_at(0);
                 self.say("Enter or `next` shows the next ply, `back` the one before, `continue` plays on");
             }
-            Command::Continue => {
-                if self.history.looking && !self.history.is_at_end() {
-                    self.say("you play on from here; `redo` still has what comes after");
-                }
-                self.history.looking = false;
-                self.paused = false;
-                self.refreshed();
-                self.advance();
-            }
+            Command::Continue => self.play_on(),
             Command::Pause => {
                 self.paused = true;
                 self.give_up();
@@ -136,15 +121,7 @@ impl Table {
                 self.show_seats();
                 self.resume();
             }
-            Command::Watch => {
-                for seat in &mut self.seats {
-                    if seat.is_me() {
-                        *seat = Seat::engine();
-                    }
-                }
-                self.show_seats();
-                self.resume();
-            }
+            Command::Watch => self.watch(),
             Command::Level(level) => self.set(&[("level".to_owned(), level.to_string())]),
             Command::Set(given) => self.set(&given),
             Command::Time(time) => {
@@ -161,14 +138,7 @@ impl Table {
                 self.resume();
             }
             Command::New(given) => self.new_game(&given),
-            Command::Position(text) => {
-                let rules = self.given.clone();
-                if let Err(refusal) = self.open_game(self.entry, rules, Some(text), Vec::new()) {
-                    return self
-                        .alarm(&format!("no such position: {refusal}; `text` shows how one is written"));
-                }
-                self.advance();
-            }
+            Command::Position(text) => self.play_from(text),
             Command::Save(file) => files::save(self, file),
             Command::Load(file, number) => files::load(self, &file, number),
             Command::View(turn) => {
@@ -177,6 +147,47 @@ impl Table {
             }
             Command::Quit => self.leaving = true,
         }
+    }
+
+    /// Shows the board, from now on as a picture or in words if the shape says so.
+    fn show_board(&mut self, shape: Shape) {
+        self.in_words = match shape {
+            Shape::Again => self.in_words,
+            Shape::Picture => false,
+            Shape::Words => true,
+        };
+        self.board_due = true;
+    }
+
+    /// Goes on from the position that is shown.
+    fn play_on(&mut self) {
+        if self.history.looking && !self.history.is_at_end() {
+            self.say("you play on from here; `redo` still has what comes after");
+        }
+        self.history.looking = false;
+        self.paused = false;
+        self.refreshed();
+        self.advance();
+    }
+
+    /// Lets the engine play for whoever sits here.
+    fn watch(&mut self) {
+        for seat in &mut self.seats {
+            if seat.is_me() {
+                *seat = Seat::engine();
+            }
+        }
+        self.show_seats();
+        self.resume();
+    }
+
+    /// Begins a game at the position of a text.
+    fn play_from(&mut self, text: String) {
+        let rules = self.given.clone();
+        if let Err(refusal) = self.open_game(self.entry, rules, Some(text), Vec::new()) {
+            return self.alarm(&format!("no such position: {refusal}; `text` shows how one is written"));
+        }
+        self.advance();
     }
 
     /// A line that is neither a move of the list nor a command: another way to write a move, or a mistake.

@@ -38,7 +38,7 @@ const STALLED: Duration = Duration::from_secs(1 << 25);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd ugi isolation
+  plyd ugi {isolation}
   plyd ugi isolation --rules preset=11x9
   plyd ugi ijk --rules preset=v2-4x4
   plyd ugi l-game --position \"3 3 E 2 1 3 4 2 4 W 1\"

@@ -24,7 +24,7 @@ use plyd_core::zobrist::SplitMix64;
 
 pub use crate::forfeit::{ForfeitKind, ForfeitReason};
 pub use question::{Manner, Question, Verdict};
-pub use said::{Best, Done, Refused, Said};
+pub use said::{Best, Refused, RequestResult, Said};
 
 /// How a game ends that the referee ends as a draw.
 const MAX_MOVES: &str = "max_moves";
@@ -312,6 +312,7 @@ impl Play {
             number,
             seed,
             terms: self.terms.strictness,
+            part: None,
             players,
             opening: self.terms.opening.played().len(),
             answers: self.answers,

@@ -28,7 +28,7 @@ pub enum Said {
     /// A move.
     BestMove(Best),
     /// The answer to another request.
-    Result(Done),
+    Result(RequestResult),
     /// A request that failed.
     Error(Refused),
     /// How a search comes on.
@@ -67,7 +67,7 @@ struct Variation {
 
 /// The end of a request that is no `go`.
 #[derive(Debug, Deserialize)]
-pub struct Done {
+pub struct RequestResult {
     id: String,
     #[serde(default)]
     of: Option<String>,
@@ -102,7 +102,7 @@ impl Said {
     pub fn ends(&self) -> Option<&str> {
         match self {
             Self::BestMove(best) => Some(&best.id),
-            Self::Result(done) => Some(&done.id),
+            Self::Result(result) => Some(&result.id),
             Self::Error(refused) => refused.id.as_deref(),
             Self::Info | Self::Notice => None,
         }
@@ -130,7 +130,7 @@ impl Best {
     }
 }
 
-impl Done {
+impl RequestResult {
     /// Whether it answers that command, as far as it says what it answers.
     #[must_use]
     pub fn is_of(&self, command: &str) -> bool {

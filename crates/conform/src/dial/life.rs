@@ -255,10 +255,13 @@ pub(super) fn leaves(trial: &Trial<'_>) -> Checked {
     if after.outcome().is_none() {
         bot.play("second", "game", &after)?;
     }
+    // The second game of a pair was begun with the first one.
+    bot.visit.over_before("over-first", "game", "next")?;
+    bot.play("third", "next", &start)?;
     let further = bot.asked("further", "another", &start)?;
     let expected = "`too_many_sessions` for a game that begins after the last offer";
     holds(further["code"] == "too_many_sessions", expected, || further.to_string())?;
-    bot.visit.over("over", "game")?;
+    bot.visit.over("over", "next")?;
     bot.visit.closed("the bot closes the connection after its last game")?;
     ladder.ended("after its last game")
 }

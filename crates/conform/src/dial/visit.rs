@@ -209,9 +209,20 @@ impl Visit {
 
     /// Says that a game is over.
     pub(super) fn over(&mut self, id: &str, game: &str) -> Checked {
+        self.ended(id, game, &json!({}))
+    }
+
+    /// Says that the first game of a pair is over, and which one is the second.
+    pub(super) fn over_before(&mut self, id: &str, game: &str, next: &str) -> Checked {
+        self.games.push(next.to_owned());
+        self.ended(id, game, &json!({ "next": next }))
+    }
+
+    fn ended(&mut self, id: &str, game: &str, more: &Value) -> Checked {
         self.games.retain(|going| going != game);
         let over =
             json!({ "id": id, "cmd": "over", "x_game": game, "outcome": "drawn", "message": "by the suite" });
+        let over = with(over, more);
         let answer = self.ask(&over)?;
         let is_answer = answer["type"] == "result" || answer["code"] == "unknown_cmd";
         holds(is_answer, "a `result` of `over`, or `unknown_cmd`", || answer.to_string())

@@ -117,6 +117,17 @@ impl<G: Playable> NamedEvaluator<G> {
 }
 
 /// How an evaluator is made. Each function from a game and options to an [`Evaluator`] is one.
+///
+/// ```
+/// use plyd_core::engine::MakeEvaluator;
+/// use plyd_core::nim::{Heap, Nim, Rest};
+/// use plyd_core::options::Options;
+///
+/// let make = |_: &Nim, _: &Options| Rest;
+/// let nim = Nim { most: 3 };
+/// assert!(make.evaluate(&nim, &Heap::of(5)) > make.evaluate(&nim, &Heap::of(4)));
+/// assert_eq!(make.range(&nim), (-1000, 1000));
+/// ```
 pub trait MakeEvaluator<G: Playable>: Sync {
     /// The player that the options name, with this evaluator.
     ///

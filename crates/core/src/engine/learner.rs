@@ -9,20 +9,20 @@ use crate::learning::td::Played;
 use crate::options::Options;
 
 /// A network with the game that it learns.
-struct Erased<G, N> {
+struct TypedLearner<G, N> {
     game: G,
     network: N,
     options: Options,
 }
 
-/// A game's network as an object.
+/// A game's network as an object: [`Network`] has an example.
 pub fn learner<G: Playable, N: Network<G>>(game: &G, network: N) -> Box<dyn Learner> {
     let caps = Caps { threads: 1, hash_mb: 1 };
     let options = settings::options(G::entry(), &Default::default(), 0, caps).expect("nothing is asked for");
-    Box::new(Erased { game: game.clone(), network, options })
+    Box::new(TypedLearner { game: game.clone(), network, options })
 }
 
-impl<G: Playable, N: Network<G>> Learner for Erased<G, N> {
+impl<G: Playable, N: Network<G>> Learner for TypedLearner<G, N> {
     fn len(&self) -> usize {
         N::LEN
     }

@@ -323,7 +323,8 @@ pub trait Engine: Send {
     fn clear(&mut self);
 }
 
-/// An evaluation that learns, of whatever game. Threads share it.
+/// An evaluation that learns, of whatever game. Threads share it. It is made by [`learner`];
+/// [`Network`](crate::learning::network::Network) has an example.
 #[expect(clippy::len_without_is_empty, reason = "what has no weights does not learn")]
 pub trait Learner: Sync {
     /// How many weights it has.

@@ -9,12 +9,12 @@ use crate::score::Value;
 use crate::search::{self, Control, End, SearchParams, SearchResult, Searcher, strength};
 
 /// A searcher with the game that it was made for.
-pub(super) struct Erased<G: Playable> {
+pub(super) struct TypedEngine<G: Playable> {
     game: G,
     searcher: Box<dyn Searcher<G>>,
 }
 
-impl<G: Playable> Erased<G> {
+impl<G: Playable> TypedEngine<G> {
     pub(super) fn new(game: &G, options: &Options) -> Result<Self, Fault> {
         let weakening = (options.level < FULL_LEVEL).then(|| {
             let levels = G::entry().levels();
@@ -25,7 +25,7 @@ impl<G: Playable> Erased<G> {
     }
 }
 
-impl<G: Playable> Engine for Erased<G> {
+impl<G: Playable> Engine for TypedEngine<G> {
     fn fits(&self, root: &dyn AnyRoot) -> bool {
         root.as_any().downcast_ref::<Typed<G>>().is_some_and(|typed| typed.game == self.game)
     }
@@ -74,7 +74,7 @@ fn lines<G: Playable>(game: &G, root: &Root<G>, found: &SearchResult<G::Move>, i
 }
 
 /// A line; it ends with a move whose effect the rules did not find out, since the next may not be legal then.
-fn line<G: Playable>(game: &G, root: &Root<G>, found: &search::Line<G::Move>, is_sure: bool) -> Line {
+fn line<G: Playable>(game: &G, root: &Root<G>, found: &search::Variation<G::Move>, is_sure: bool) -> Line {
     let mut pos = root.pos.clone();
     let mut pv = Vec::with_capacity(found.pv.len());
     for &mv in &found.pv {

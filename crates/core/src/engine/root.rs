@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::{
     AnyRoot, Candidates, ChanceOutcome, Counting, Doubt, Engine, Entry, Fault, FaultCode, Learner,
-    NamedEvaluator, Place, Playable, Successor, ToMove, conformance, perft, player::Erased, typed::Typed,
+    NamedEvaluator, Place, Playable, Successor, ToMove, conformance, perft, player::TypedEngine,
+    typed::Typed,
 };
 use crate::effort::Effort;
 use crate::game::{Drawing, Outcome, Root, Rules, Turn};
@@ -292,7 +293,7 @@ impl<G: Playable> AnyRoot for Typed<G> {
     }
 
     fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault> {
-        Ok(Box::new(Erased::new(&self.game, options)?))
+        Ok(Box::new(TypedEngine::new(&self.game, options)?))
     }
 
     fn learner(&self, evaluator: &str) -> Result<Box<dyn Learner>, Fault> {

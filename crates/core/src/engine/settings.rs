@@ -148,6 +148,16 @@ pub fn open(entry: &Entry, rules: &Rules, start: Option<&str>) -> Result<Arc<dyn
 
 /// The same within an effort; a start is also opened if the rules do not find out whether it is possible.
 ///
+/// ```
+/// use plyd_core::effort::Effort;
+/// use plyd_core::engine::settings::open_within;
+/// use plyd_core::game::Rules;
+/// use plyd_core::nim;
+///
+/// let root = open_within(&nim::ENTRY, &Rules::default(), Some("5 2"), &Effort::free()).unwrap();
+/// assert!(root.doubt().is_none());
+/// ```
+///
 /// # Errors
 /// As [`open`], without `Undecided`.
 pub fn open_within(
@@ -185,6 +195,14 @@ pub fn check_options(entry: &Entry, given: &Settings) -> Result<Vec<Renamed>, Fa
 /// Checks options that are to hold for whatever game: some game must take each of them. Gives those whose
 /// values have other names today in all games that take them.
 ///
+/// ```
+/// use plyd_core::engine::settings::{Settings, check_any_options};
+/// use plyd_core::nim;
+///
+/// assert_eq!(check_any_options(&[&nim::ENTRY], &Settings::from_iter([("level", 3)])), Ok(Vec::new()));
+/// assert!(check_any_options(&[&nim::ENTRY], &Settings::from_iter([("volume", 3)])).is_err());
+/// ```
+///
 /// # Errors
 /// `OptionUnknown` or `OptionInvalid` at an option.
 pub fn check_any_options(games: &[&Entry], given: &Settings) -> Result<Vec<Renamed>, Fault> {
@@ -208,6 +226,14 @@ pub fn check_any_options(games: &[&Entry], given: &Settings) -> Result<Vec<Renam
 }
 
 /// The part of options for whatever game that this game takes.
+///
+/// ```
+/// use plyd_core::engine::settings::{Settings, applicable};
+/// use plyd_core::nim;
+///
+/// let given = Settings::from_iter([("level", 3), ("volume", 3)]);
+/// assert_eq!(applicable(&nim::ENTRY, &given), Settings::from_iter([("level", 3)]));
+/// ```
 #[must_use]
 pub fn applicable(entry: &Entry, given: &Settings) -> Settings {
     given
@@ -310,6 +336,14 @@ pub fn effective(entry: &Entry, options: &Options) -> Settings {
 }
 
 /// The value of a setting that was not given, if its specification names one.
+///
+/// ```
+/// use plyd_core::engine::settings::default;
+/// use plyd_core::game::Kind;
+///
+/// assert_eq!(default(Kind::Choice(&["none", "one"])), Some("none".into()));
+/// assert_eq!(default(Kind::Seed), None);
+/// ```
 #[must_use]
 pub fn default(kind: Kind) -> Option<Setting> {
     match kind {

@@ -10,12 +10,26 @@ use std::time::{Duration, Instant};
 static START: OnceLock<Instant> = OnceLock::new();
 
 /// Nanoseconds since the process first asked: monotonic.
+///
+/// ```
+/// use plyd_core::search::clock::now_ns;
+///
+/// let before = now_ns();
+/// assert!(before <= now_ns());
+/// ```
 #[must_use]
 pub fn now_ns() -> u64 {
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 /// The CPU time that the calling thread has used, if the system reports it; else wall time.
+///
+/// ```
+/// use plyd_core::search::clock::thread_cpu_time;
+///
+/// let before = thread_cpu_time();
+/// assert!(before <= thread_cpu_time());
+/// ```
 #[must_use]
 pub fn thread_cpu_time() -> Duration {
     #[cfg(unix)]
@@ -132,6 +146,12 @@ impl TimePlan {
 /// The time between deciding and having written an answer, in us: 5 ms and 2 %, at most 9 ms, and never more
 /// than half of what there is. The wake-ups that it takes fit into it on a busy machine, where a thread waits
 /// for a time slice.
+///
+/// ```
+/// use plyd_core::search::clock::margin_us;
+///
+/// assert_eq!([1_000, 100_000, 60_000_000].map(margin_us), [500, 7_000, 9_000]);
+/// ```
 #[must_use]
 pub fn margin_us(total_us: i64) -> i64 {
     (5000 + total_us / 50).min(9000).min(total_us / 2).max(0)

@@ -19,7 +19,7 @@ use crate::search::iterate::{Iterate, MAX_DEPTH, Roots, next_depth};
 use crate::search::one_ply::choices;
 use crate::search::thread::SearchBudget;
 use crate::search::time_manager::TimeManager;
-use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
+use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, UNLIMITED, Variation, clock};
 
 /// A game of chance that can make drawn games of itself.
 ///
@@ -356,7 +356,7 @@ fn found<G: Draw>(
             None => vec![candidate.mv],
         };
         let value = candidate.proven.unwrap_or(Value::guess(candidate.score()));
-        Line { pv, depth, value: Some((value, Bound::Exact)) }
+        Variation { pv, depth, value: Some((value, Bound::Exact)) }
     };
     SearchResult { lines: candidates.iter().take(multipv).map(line).collect() }
 }

@@ -16,7 +16,7 @@ use crate::search::ordering::{History, MAX_PLY};
 use crate::search::table::Table;
 use crate::search::thread::{EndOnDrop, Reached, SearchBudget, SearchThread, is_lost, is_settled};
 use crate::search::time_manager::TimeManager;
-use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
+use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, UNLIMITED, Variation, clock};
 
 /// The deepest iteration: leaves room for chance plies below [`MAX_PLY`].
 pub(super) const MAX_DEPTH: u32 = MAX_PLY as u32 - 56;
@@ -402,7 +402,7 @@ fn found<M: Copy>(roots: &[RootMove<M>], multipv: usize) -> SearchResult<M> {
     let lines = roots.iter().take(multipv).enumerate().map(|(rank, known)| {
         let value = Value { at_most: known.value.at_most && is_ceiling(roots, rank), ..known.value };
         let value = (known.depth > 0).then_some((value, known.bound));
-        Line { pv: known.line.clone(), depth: known.depth, value }
+        Variation { pv: known.line.clone(), depth: known.depth, value }
     });
     SearchResult { lines: lines.collect() }
 }

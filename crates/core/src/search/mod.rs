@@ -359,7 +359,7 @@ impl Bound {
 
 /// One way that the game may go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Line<M> {
+pub struct Variation<M> {
     /// The moves from the root on, at least one; chance outcomes stand in it.
     pub pv: Vec<M>,
     /// The depth to which this line was searched.
@@ -393,7 +393,7 @@ pub enum End {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SearchResult<M> {
     /// The lines, best first: at least one, at most as many as were asked for.
-    pub lines: Vec<Line<M>>,
+    pub lines: Vec<Variation<M>>,
 }
 
 impl<M> SearchResult<M> {
@@ -401,7 +401,7 @@ impl<M> SearchResult<M> {
     #[must_use]
     pub fn one(mv: M, depth: u32, value: Option<Value>) -> Self {
         let value = value.map(|value| (value, Bound::Exact));
-        Self { lines: vec![Line { pv: vec![mv], depth, value }] }
+        Self { lines: vec![Variation { pv: vec![mv], depth, value }] }
     }
 }
 

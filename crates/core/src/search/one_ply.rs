@@ -7,10 +7,20 @@ use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::chance::{average, worth};
 use crate::search::thread::final_value;
-use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, Stats};
+use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, Stats, Variation};
 use crate::zobrist::{SplitMix64, mix};
 
 /// The generator of a player's choices in one position.
+///
+/// ```
+/// use plyd_core::game::Root;
+/// use plyd_core::nim::{Heap, Nim};
+/// use plyd_core::search::one_ply::choices;
+///
+/// let (nim, root) = (Nim { most: 3 }, Root::new(Heap::of(21)));
+/// let drawn = |seed| choices(&nim, &root, seed).below(1000);
+/// assert_eq!(drawn(7), drawn(7));
+/// ```
 pub fn choices<G: Game>(game: &G, root: &Root<G>, seed: u64) -> SplitMix64 {
     SplitMix64::new(mix(seed) ^ game.hash(&root.pos) ^ mix(root.plies.len() as u64))
 }
@@ -56,7 +66,8 @@ impl<G: Game> Searcher<G> for Random {
             let j = i + random.below(moves.len() - i);
             moves.swap(i, j);
         }
-        let lines = moves[..params.multipv].iter().map(|&mv| Line { pv: vec![mv], depth: 0, value: None });
+        let lines =
+            moves[..params.multipv].iter().map(|&mv| Variation { pv: vec![mv], depth: 0, value: None });
         let found = SearchResult { lines: lines.collect() };
         publish(&found);
         (found, End::Limit)
@@ -94,6 +105,18 @@ impl<E> Greedy<E> {
 
 /// The value after `mv`, from the view of the side that plays it, without search; chance outcomes are
 /// averaged.
+///
+/// ```
+/// use plyd_core::game::Side;
+/// use plyd_core::nim::{Heap, Nim, Rest};
+/// use plyd_core::search::one_ply::at_sight;
+///
+/// // Of five stones one is taken, and a multiple of four is left to the opponent.
+/// let mut heap = Heap::of(5);
+/// let worth = |taken, heap: &mut Heap| at_sight(&Nim { most: 3 }, &Rest, heap, taken, Side::First).score;
+/// assert!(worth(1, &mut heap) > worth(2, &mut heap));
+/// assert_eq!(heap, Heap::of(5));
+/// ```
 pub fn at_sight<G: Game, E: Evaluator<G>>(
     game: &G,
     evaluator: &E,
@@ -160,7 +183,7 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Greedy<E> {
         let lines = rated.iter().take(params.multipv).map(|&(value, _, mv)| {
             // What lies behind the other moves is not looked at, so nothing bounds the position from above.
             let value = Value { at_most: false, ..value };
-            Line { pv: vec![mv], depth: 1, value: Some((value, Bound::Exact)) }
+            Variation { pv: vec![mv], depth: 1, value: Some((value, Bound::Exact)) }
         });
         let found = SearchResult { lines: lines.collect() };
         control.show(Stats { nodes: rated.len() as u64, depth: 1, seldepth: 1, hash_ppm: 0 });

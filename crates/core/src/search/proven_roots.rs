@@ -1,7 +1,7 @@
 //! Which root moves are decided, and what a search thinks of the others: the lines that follow from both.
 
 use crate::score::{Score, Value};
-use crate::search::{Bound, Line, SearchParams, SearchResult};
+use crate::search::{Bound, SearchParams, SearchResult, Variation};
 
 /// The root moves of one question, decided or not.
 #[derive(Clone, Debug)]
@@ -9,7 +9,7 @@ pub(super) struct ProvenRootMoves<M> {
     moves: Vec<(M, Option<Value>)>,
     multipv: usize,
     /// What the search found last, about whichever moves it was asked to search.
-    found: Vec<Line<M>>,
+    found: Vec<Variation<M>>,
     /// The move to play in a lost position, if theory has one.
     best_try: Option<M>,
 }
@@ -79,7 +79,11 @@ impl<M: Copy + PartialEq> ProvenRootMoves<M> {
     pub(super) fn lines(&self) -> SearchResult<M> {
         let unsearched = |&(mv, value): &(M, Option<Value>)| {
             let is_new = self.found.iter().all(|line| line.pv[0] != mv);
-            is_new.then(|| Line { pv: vec![mv], depth: 0, value: value.map(|value| (value, Bound::Exact)) })
+            is_new.then(|| Variation {
+                pv: vec![mv],
+                depth: 0,
+                value: value.map(|value| (value, Bound::Exact)),
+            })
         };
         let searched = self.found.iter().cloned().map(|mut line| {
             // What the search decided itself is as sure, and has the better distance.
@@ -89,7 +93,7 @@ impl<M: Copy + PartialEq> ProvenRootMoves<M> {
             }
             line
         });
-        let mut lines: Vec<Line<M>> = searched.chain(self.moves.iter().filter_map(unsearched)).collect();
+        let mut lines: Vec<Variation<M>> = searched.chain(self.moves.iter().filter_map(unsearched)).collect();
         lines.sort_by_cached_key(|line| {
             let score = line
                 .value
@@ -121,13 +125,13 @@ mod tests {
     }
 
     fn moves_and_scores(known: &ProvenRootMoves<char>) -> Vec<(char, Option<Score>)> {
-        let line = |line: Line<char>| (line.pv[0], line.value.map(|(value, _)| value.score));
+        let line = |line: Variation<char>| (line.pv[0], line.value.map(|(value, _)| value.score));
         known.lines().lines.into_iter().map(line).collect()
     }
 
-    fn searched(mv: char, thousandths: i32) -> Line<char> {
+    fn searched(mv: char, thousandths: i32) -> Variation<char> {
         let value = Value::guess(Score::eval(thousandths));
-        Line { pv: vec![mv, 'x'], depth: 9, value: Some((value, Bound::Exact)) }
+        Variation { pv: vec![mv, 'x'], depth: 9, value: Some((value, Bound::Exact)) }
     }
 
     fn loss(plies: u32) -> Value {

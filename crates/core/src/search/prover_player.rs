@@ -6,7 +6,7 @@ use crate::game::{Game, Root};
 use crate::options::Options;
 use crate::search::proving::{Prover, at_sight, prove};
 use crate::search::thread::{Reached, SearchBudget, SearchThread};
-use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher};
+use crate::search::{Control, End, SearchParams, SearchResult, Searcher, Variation};
 
 /// A prover without a search: if it cannot decide, it answers the move that it would look at first, the
 /// choice of a search of depth 1 whose evaluation is [`Prover::order`].
@@ -43,7 +43,7 @@ impl<G: Game, P: Prover<G>> Searcher<G> for ProverPlayer<P> {
             ..SearchBudget::whole(control, &shared)
         });
         let order = |mv| self.prover.order(game, &root.pos, mv);
-        let line = |&mv| Line { pv: vec![mv], depth: 1, value: None };
+        let line = |&mv| Variation { pv: vec![mv], depth: 1, value: None };
         known.learn(&SearchResult { lines: known.undecided(order).iter().map(line).collect() });
         thread.depth = 1;
         thread.show();

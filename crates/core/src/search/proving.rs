@@ -16,7 +16,7 @@ use crate::search::gate::Gate;
 use crate::search::iterate::{Iterate, Roots};
 use crate::search::proven_roots::ProvenRootMoves;
 use crate::search::thread::{EndOnDrop, SearchBudget, SearchThread, final_value};
-use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
+use crate::search::{Control, End, SearchParams, SearchResult, Searcher, UNLIMITED, Variation, clock};
 
 /// Decides positions exactly, by means of one game.
 ///
@@ -261,7 +261,7 @@ impl<G: Game> Work<'_, G> {
         let mut found = known.lines();
         found.lines.iter_mut().for_each(|line| line.value = None);
         publish(&found);
-        let wins = |line: &Line<G::Move>| {
+        let wins = |line: &Variation<G::Move>| {
             line.value.is_some_and(|(value, _)| value.is_decided() && value.score.is_win())
         };
         search.search_within(game, root, roots, budget, &mut |found| {

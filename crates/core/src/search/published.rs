@@ -12,7 +12,7 @@ use crate::game::{Context, Evaluator, Game, Outcome, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::chance::{Proof, average, worth};
 use crate::search::thread::{Reached, SearchBudget, SearchThread, final_value};
-use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, clock};
+use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, Variation, clock};
 
 /// A move at the root with its value and the line that follows.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -211,7 +211,7 @@ impl<G: Game, A: Agent<G>> Searcher<G> for Deepening<A> {
 }
 
 fn result<M: Copy>(lines: &[RootLine<M>]) -> SearchResult<M> {
-    let line = |line: &RootLine<M>| Line {
+    let line = |line: &RootLine<M>| Variation {
         pv: line.pv.clone(),
         depth: line.depth,
         value: Some((line.value, Bound::Exact)),

@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::one_ply::choices;
 use crate::search::thread::{is_lost, is_won};
-use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher};
+use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, Variation};
 use crate::zobrist::SplitMix64;
 
 /// How many lines the choice is among.
@@ -123,7 +123,7 @@ impl<G: Game> Searcher<G> for Weakened<G> {
 
 /// Keeps only proven losses, and a win by the move itself: a player that may be hasty next time can announce
 /// nothing else.
-fn announce_nothing<M>(line: &mut Line<M>) {
+fn announce_nothing<M>(line: &mut Variation<M>) {
     if let Some((value, _)) = &mut line.value
         && !(value.score.is_loss() || value.score == Score::win_in(1))
     {
@@ -203,7 +203,7 @@ fn is_clear<G: Game>(found: &SearchResult<G::Move>) -> bool {
 }
 
 /// How good each line is in thousandths; none for a line that was not looked at.
-fn scores<M>(lines: &[Line<M>]) -> Vec<Option<i64>> {
+fn scores<M>(lines: &[Variation<M>]) -> Vec<Option<i64>> {
     let thousandths = |score: Score| match score.distance() {
         None => i64::from(score.raw()),
         Some(_) if score.is_win() => DECIDED,

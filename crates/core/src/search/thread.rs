@@ -11,6 +11,19 @@ use crate::search::{Control, End, Stats, UNLIMITED, clock};
 const LOOK_EVERY: u64 = 1024;
 
 /// What one part of a search may spend, and the counters that it goes on from.
+///
+/// ```
+/// use std::sync::atomic::AtomicU64;
+///
+/// use plyd_core::search::Control;
+/// use plyd_core::search::thread::{SearchBudget, SearchThread};
+///
+/// let (control, shared) = (Control::default(), AtomicU64::new(0));
+/// let budget = SearchBudget { until_nodes: 100, ..SearchBudget::whole(&control, &shared) };
+/// let mut thread = SearchThread::first(&budget);
+/// while !thread.tick() {}
+/// assert_eq!(thread.nodes, 100);
+/// ```
 pub struct SearchBudget<'a> {
     /// What controls the search.
     pub control: &'a Control,
@@ -63,6 +76,17 @@ impl<'a> SearchBudget<'a> {
 }
 
 /// Counts a thread's nodes and decides when it must stop.
+///
+/// ```
+/// use plyd_core::search::Control;
+/// use plyd_core::search::thread::SearchThread;
+///
+/// let control = Control::default();
+/// let mut thread = SearchThread::alone(&control);
+/// assert!(!thread.tick());
+/// control.stop();
+/// assert!(thread.tick());
+/// ```
 pub struct SearchThread<'a> {
     control: &'a Control,
     until_nodes: u64,

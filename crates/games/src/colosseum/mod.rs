@@ -50,6 +50,16 @@ use plyd_core::game::{Named, OpenError, Rules};
 use plyd_core::search::erased::Erased;
 
 /// Colosseum Survival in the registry.
+///
+/// ```
+/// use plyd_core::play::Position;
+/// use plyd_games::colosseum;
+///
+/// let pos = Position::start(&colosseum::ENTRY);
+/// let pos = pos.play(&pos.legal()[0])?;
+/// assert_eq!((colosseum::ENTRY.name, pos.played().len()), ("colosseum", 1));
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
 pub static ENTRY: Entry = Entry {
     name: "colosseum",
     about: "Colosseum Survival: walk a few steps and put a wall; once the players are apart, the larger zone wins.",

@@ -56,6 +56,16 @@ use plyd_core::search::one_ply;
 use plyd_core::search::plain::{Plain, Pruning};
 
 /// IJK in the registry.
+///
+/// ```
+/// use plyd_core::play::Position;
+/// use plyd_games::ijk;
+///
+/// let pos = Position::start(&ijk::ENTRY);
+/// let pos = pos.play(&pos.legal()[0])?;
+/// assert_eq!((ijk::ENTRY.name, pos.played().len()), ("ijk", 1));
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
 pub static ENTRY: Entry = Entry {
     name: "ijk",
     about: "IJK: a 2048 for two, upper case against lower case; a K ends the game, or a full board.",

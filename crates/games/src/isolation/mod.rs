@@ -57,6 +57,16 @@ use plyd_core::search::prover_player::ProverPlayer;
 use plyd_core::search::proving::Proving;
 
 /// Knight Isolation in the registry.
+///
+/// ```
+/// use plyd_core::play::Position;
+/// use plyd_games::isolation;
+///
+/// let pos = Position::start(&isolation::ENTRY);
+/// let pos = pos.play(&pos.legal()[0])?;
+/// assert_eq!((isolation::ENTRY.name, pos.played().len()), ("isolation", 1));
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
 pub static ENTRY: Entry = Entry {
     name: "isolation",
     about: "Knight Isolation: jump like knights to open cells, each usable once; who cannot move loses.",

@@ -14,6 +14,16 @@ use plyd_core::options::Options;
 use plyd_core::search::erased::Erased;
 
 /// The game.
+///
+/// ```
+/// use plyd_core::play::Position;
+/// use plyd_games::l_game;
+///
+/// let pos = Position::start(&l_game::ENTRY);
+/// let pos = pos.play(&pos.legal()[0])?;
+/// assert_eq!((l_game::ENTRY.name, pos.played().len()), ("l-game", 1));
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
 pub static ENTRY: Entry = Entry {
     name: "l-game",
     about: "The L Game (Edward de Bono): move your L, then a token if you like; whoever cannot move the L loses.",

@@ -18,7 +18,7 @@ use super::{LGame, Move};
 use plyd_core::game::{Game, Root, Turn};
 use plyd_core::options::Options;
 use plyd_core::score::{Score, Value};
-use plyd_core::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, Stats};
+use plyd_core::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, Stats, Variation};
 use plyd_core::zobrist::{SplitMix64, mix};
 
 /// How many plies the line of a draw has, at most.
@@ -123,7 +123,7 @@ impl Searcher<LGame> for Perfect {
                 publish(&found);
             }
         }
-        let is_exact = |line: &Line<Move>| line.value.is_some_and(|(value, _)| value.is_exact());
+        let is_exact = |line: &Variation<Move>| line.value.is_some_and(|(value, _)| value.is_exact());
         let end = if found.lines.iter().all(is_exact) { End::Proven } else { End::Limit };
         (found, end)
     }
@@ -172,7 +172,7 @@ fn lines(
 ) -> SearchResult<Move> {
     let lines = choices.iter().take(multipv).map(|choice| {
         let pv = best_play(game, root, choice, solution, node);
-        Line { depth: pv.len() as u32, pv, value: Some((choice.value, Bound::Exact)) }
+        Variation { depth: pv.len() as u32, pv, value: Some((choice.value, Bound::Exact)) }
     });
     SearchResult { lines: lines.collect() }
 }
@@ -250,11 +250,11 @@ pub(super) mod tests {
         found
     }
 
-    pub(in crate::l_game) fn answer(player: Perfect, game: &LGame, root: &Root<LGame>) -> Line<Move> {
+    pub(in crate::l_game) fn answer(player: Perfect, game: &LGame, root: &Root<LGame>) -> Variation<Move> {
         ask(player, game, root, legal(game, root), 1).lines.remove(0)
     }
 
-    fn score(line: &Line<Move>) -> Score {
+    fn score(line: &Variation<Move>) -> Score {
         let (value, bound) = line.value.expect("perfect play knows values");
         assert!(value.is_exact() && bound == Bound::Exact);
         value.score

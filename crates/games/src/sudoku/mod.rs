@@ -67,6 +67,16 @@ use plyd_core::search::erased::Erased;
 use plyd_core::search::one_ply::Greedy;
 
 /// Competitive Sudoku in the registry.
+///
+/// ```
+/// use plyd_core::play::Position;
+/// use plyd_games::sudoku;
+///
+/// let pos = Position::start(&sudoku::ENTRY);
+/// let pos = pos.play(&pos.legal()[0])?;
+/// assert_eq!((sudoku::ENTRY.name, pos.played().len()), ("sudoku", 1));
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
 pub static ENTRY: Entry = Entry {
     name: "sudoku",
     about: "Competitive Sudoku: fill one puzzle in turn; completed rows, columns and blocks score 1, 3 or 7 points.",

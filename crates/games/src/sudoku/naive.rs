@@ -4,7 +4,7 @@ use super::position::Position;
 use super::rules::{Fill, Sudoku};
 use plyd_core::game::{Game, Outcome, Root, Side, Turn};
 use plyd_core::score::Value;
-use plyd_core::search::{Control, End, Line, SearchParams, SearchResult, Searcher};
+use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher, Variation};
 
 /// The game without taboo moves but those that were declared. It ends when the mover has no legal move.
 #[derive(Clone, PartialEq)]
@@ -109,7 +109,7 @@ impl<S: Searcher<Naive>> Searcher<Sudoku> for Unknowing<S> {
             lines: found
                 .lines
                 .iter()
-                .map(|line| Line {
+                .map(|line| Variation {
                     pv: line.pv[..1].to_vec(),
                     depth: line.depth,
                     value: line.value.map(|(value, bound)| (Value::guess(value.score), bound)),
@@ -188,7 +188,8 @@ mod tests {
             publish: &mut dyn FnMut(&SearchResult<Fill>),
         ) -> (SearchResult<Fill>, End) {
             let value = Value::proven(Score::eval(7000));
-            let line = |&mv: &Fill| Line { pv: vec![mv, mv], depth: 9, value: Some((value, Bound::Exact)) };
+            let line =
+                |&mv: &Fill| Variation { pv: vec![mv, mv], depth: 9, value: Some((value, Bound::Exact)) };
             let found = SearchResult { lines: asked.moves.iter().map(line).collect() };
             publish(&found);
             (found, End::Proven)

@@ -12,7 +12,7 @@ use plyd_core::options::Options;
 use plyd_core::score::Value;
 use plyd_core::search::iterate::Iterate;
 use plyd_core::search::one_ply::Greedy;
-use plyd_core::search::{Control, End, Line, SearchParams, SearchResult, Searcher};
+use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher, Variation};
 
 /// The most empty cells of a position that is searched under the exact rules.
 const EXACT_CELLS: usize = 26;
@@ -171,9 +171,13 @@ impl Question<'_> {
             lines.push(line);
             let guess = value.map(|(value, bound)| (Value::guess(value.score), bound));
             let is_like = |&mut mv: &mut Fill| effect != Effect::Unknown && self.effect(mv) == effect;
-            lines.extend(others.extract_if(.., is_like).map(|mv| Line { pv: vec![mv], depth, value: guess }));
+            lines.extend(others.extract_if(.., is_like).map(|mv| Variation {
+                pv: vec![mv],
+                depth,
+                value: guess,
+            }));
         }
-        lines.extend(others.into_iter().map(|mv| Line { pv: vec![mv], depth: 0, value: None }));
+        lines.extend(others.into_iter().map(|mv| Variation { pv: vec![mv], depth: 0, value: None }));
         lines.truncate(self.asked.multipv);
         SearchResult { lines }
     }
@@ -204,7 +208,7 @@ fn in_game<const C: usize, const W: usize, const S: usize>(
     race: Race<C, W, S>,
     found: &SearchResult<Number>,
 ) -> SearchResult<Fill> {
-    let line = |line: &Line<Number>| {
+    let line = |line: &Variation<Number>| {
         let (mut pv, mut next) = (Vec::new(), race);
         for &mv in &line.pv {
             pv.push(filling.fill(mv));
@@ -215,7 +219,7 @@ fn in_game<const C: usize, const W: usize, const S: usize>(
         }
         let sure = |value: Value| if filling.is_exact() { value } else { Value::guess(value.score) };
         let value = line.value.map(|(value, bound)| (sure(value), bound));
-        Line { pv, depth: line.depth, value }
+        Variation { pv, depth: line.depth, value }
     };
     SearchResult { lines: found.lines.iter().map(line).collect() }
 }

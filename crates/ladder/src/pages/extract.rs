@@ -7,10 +7,10 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
 use serde::de::DeserializeOwned;
 
-use super::rates::Peer;
 use super::refusal::Refusal;
 use super::settings::Settings;
 use super::site::Site;
+use crate::rates::Peer;
 use crate::requester;
 
 /// The one number in the path.

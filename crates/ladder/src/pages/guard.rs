@@ -2,6 +2,7 @@
 //! without giving it away.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -11,6 +12,7 @@ use axum::http::header::{
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tokio::time::timeout;
 
 use super::api::API;
 use super::extract::peer;
@@ -21,6 +23,9 @@ use super::site::Site;
 /// The longest address of a request.
 const LONGEST: usize = 2048;
 
+/// How long a request may take until its answer begins: some send half a body, and then nothing.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
 /// Nothing runs or is shown that this site does not serve as a file.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -30,7 +35,14 @@ pub(super) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
     let is_api = request.uri().path().starts_with(API);
     let response = match refused(&site, &request) {
         Some(refusal) => refusal.into_response(),
-        None => next.run(request).await,
+        None => match site.answer(timeout(LONGEST_WAIT, next.run(request))).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(_)) => {
+                let message = format!("no whole request came within {LONGEST_WAIT:?}");
+                Refusal::bad_request(message).into_response()
+            }
+            Err(failed) => failed.into_response(),
+        },
     };
     let mut response = match response.extensions().get::<Refusal>().cloned() {
         Some(refusal) if !is_api => html::refused(&site, &refusal, response),

@@ -23,11 +23,11 @@ use tokio::time::timeout;
 
 use super::boards::{self, BoardAt};
 use super::model::{Ply, plies};
-use super::rates::{Peer, Place};
 use super::refusal::Refusal;
 use super::site::Site;
 use crate::GameId;
 use crate::live::{Live, LiveEvent, LiveGame, LiveTurn, Update, Watcher};
+use crate::rates::{Peer, Place};
 
 /// How many events a spectator may be behind.
 const BEHIND: usize = 64;
@@ -82,6 +82,29 @@ struct Channels {
     rooms: HashMap<GameId, Sender<Bytes>>,
 }
 
+/// Somebody in a game's room.
+struct Inside {
+    events: Receiver<Bytes>,
+    /// Dropped behind the receiver, which no longer counts then.
+    _leaving: Leaving,
+}
+
+/// Closes a room behind the last one who leaves it.
+struct Leaving {
+    hub: Arc<Hub>,
+    id: GameId,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        if let Some(channels) = self.hub.channels().as_mut()
+            && channels.rooms.get(&self.id).is_some_and(|room| room.receiver_count() == 0)
+        {
+            channels.rooms.remove(&self.id);
+        }
+    }
+}
+
 /// How far the task that passes news on is with a game.
 struct Followed {
     game: Arc<LiveGame>,
@@ -112,30 +135,20 @@ impl Hub {
     }
 
     /// The events of a game from now on; none if the ladder stops.
-    fn enter(&self, id: GameId) -> Option<Receiver<Bytes>> {
+    fn enter(self: &Arc<Self>, id: GameId) -> Option<Inside> {
         let mut channels = self.channels();
         let room = channels.as_mut()?.rooms.entry(id).or_insert_with(|| Sender::new(BEHIND));
-        Some(room.subscribe())
+        Some(Inside { events: room.subscribe(), _leaving: Leaving { hub: Arc::clone(self), id } })
     }
 
     /// A game's room, if somebody is in it.
     fn room(&self, id: GameId) -> Option<Sender<Bytes>> {
-        let mut channels = self.channels();
-        let rooms = &mut channels.as_mut()?.rooms;
-        let room = rooms.get(&id).cloned()?;
-        if room.receiver_count() == 0 {
-            rooms.remove(&id);
-            return None;
-        }
-        Some(room)
+        self.channels().as_ref()?.rooms.get(&id).cloned()
     }
 
     /// The games that are watched.
     fn watched(&self) -> Vec<GameId> {
-        let mut channels = self.channels();
-        let Some(channels) = channels.as_mut() else { return Vec::new() };
-        channels.rooms.retain(|_, room| room.receiver_count() > 0);
-        channels.rooms.keys().copied().collect()
+        self.channels().as_ref().map_or_else(Vec::new, |channels| channels.rooms.keys().copied().collect())
     }
 
     /// Sends to those who watch all games.
@@ -283,21 +296,30 @@ pub(super) async fn watch_game(
     id: GameId,
 ) -> Result<Response, Refusal> {
     let place = site.spectator(peer)?;
-    let Some(events) = hub.enter(id) else { return Ok(StatusCode::NO_CONTENT.into_response()) };
-    let mut ready = VecDeque::new();
-    if let Some(game) = hub.game(id) {
-        ready.push_back(snapshot(&site, &game).await);
-    } else {
-        // The end of a game is kept before it is news, so that none is waited for in vain.
-        match site.read(move |store| store.game(id)).await {
-            Ok(game) if matches!(game.state.as_str(), "waiting" | "playing") => {
-                ready.push_back(Bytes::from_static(BEAT));
-            }
-            Ok(_) => return Ok(StatusCode::NO_CONTENT.into_response()),
-            Err(refusal) => return Err(refusal.or_not_found("game")),
-        }
+    let nothing = || Ok(StatusCode::NO_CONTENT.into_response());
+    // There are rooms for games alone.
+    if hub.game(id).is_none() && !is_to_come(&site, id).await? {
+        return nothing();
     }
-    Ok(stream_of(Seen { ready, events, is_last: false, anew: Some((site, hub, id)), _place: place }))
+    let Some(inside) = hub.enter(id) else { return nothing() };
+    let first = match hub.game(id) {
+        Some(game) => snapshot(&site, &game).await,
+        // The end of a game is kept before it is news, so that none is waited for in vain.
+        None if is_to_come(&site, id).await? => Bytes::from_static(BEAT),
+        None => return nothing(),
+    };
+    let events = Events::Game { inside, site, hub, id };
+    Ok(stream_of(Seen { ready: VecDeque::from([first]), events, is_last: false, _place: place }))
+}
+
+/// Whether a game is still to end.
+///
+/// # Errors
+/// There is no such game.
+async fn is_to_come(site: &Site, id: GameId) -> Result<bool, Refusal> {
+    let found = site.read(move |store| store.game(id)).await;
+    let game = found.map_err(|refusal| refusal.or_not_found("game"))?;
+    Ok(matches!(game.state.as_str(), "waiting" | "playing"))
 }
 
 /// Lets somebody watch all games.
@@ -310,7 +332,7 @@ pub(super) async fn watch_all(site: Arc<Site>, hub: Arc<Hub>, peer: Peer) -> Res
     let Some(events) = events else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     // The head of the answer goes out with the first bytes of its body.
     let ready = VecDeque::from([Bytes::from_static(BEAT)]);
-    Ok(stream_of(Seen { ready, events, is_last: false, anew: None, _place: place }))
+    Ok(stream_of(Seen { ready, events: Events::All(events), is_last: false, _place: place }))
 }
 
 /// A comment, which clients pass over.
@@ -320,12 +342,18 @@ const BEAT: &[u8] = b":\n\n";
 struct Seen {
     /// What is sent first.
     ready: VecDeque<Bytes>,
-    events: Receiver<Bytes>,
+    events: Events,
     /// Whether nothing comes behind what is ready.
     is_last: bool,
-    /// Where the whole game is had again if events were missed.
-    anew: Option<(Arc<Site>, Arc<Hub>, GameId)>,
     _place: Place,
+}
+
+/// What a spectator watches.
+enum Events {
+    /// All games.
+    All(Receiver<Bytes>),
+    /// One game, which is had again as a whole if events were missed.
+    Game { inside: Inside, site: Arc<Site>, hub: Arc<Hub>, id: GameId },
 }
 
 impl Seen {
@@ -337,17 +365,20 @@ impl Seen {
         if self.is_last {
             return None;
         }
-        match timeout(HEARTBEAT, self.events.recv()).await {
-            Err(_) => Some(Bytes::from_static(BEAT)),
-            Ok(Ok(event)) => {
-                self.is_last = self.anew.is_some() && event.starts_with(b"event: over\n");
+        let events = match &mut self.events {
+            Events::All(events) => events,
+            Events::Game { inside, .. } => &mut inside.events,
+        };
+        match (timeout(HEARTBEAT, events.recv()).await, &mut self.events) {
+            (Err(_), _) | (Ok(Err(RecvError::Lagged(_))), Events::All(_)) => Some(Bytes::from_static(BEAT)),
+            (Ok(Ok(event)), events) => {
+                self.is_last = matches!(events, Events::Game { .. }) && event.starts_with(b"event: over\n");
                 Some(event)
             }
-            Ok(Err(RecvError::Closed)) => None,
-            Ok(Err(RecvError::Lagged(_))) => {
-                let Some((site, hub, id)) = &self.anew else { return Some(Bytes::from_static(BEAT)) };
+            (Ok(Err(RecvError::Closed)), _) => None,
+            (Ok(Err(RecvError::Lagged(_))), Events::Game { inside, site, hub, id }) => {
                 // What comes from now on is in the game as it is then, or behind it.
-                self.events = hub.enter(*id)?;
+                *inside = hub.enter(*id)?;
                 let Some(game) = hub.game(*id) else {
                     self.is_last = true;
                     return Some(written("over", &Turning { game: *id }));
@@ -370,4 +401,41 @@ fn stream_of(seen: Seen) -> Response {
     // nginx would keep events back until a buffer is full.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::tests::game;
+    use crate::pages::refusal::Kind;
+    use crate::pages::settings::Settings;
+    use crate::store::tests::TestPlace;
+    use crate::store::{Keeper, Store};
+
+    fn rooms(hub: &Hub) -> usize {
+        hub.watched().len()
+    }
+
+    #[tokio::test]
+    async fn rooms_are_those_of_games_that_somebody_watches() {
+        let place = TestPlace::new();
+        let keeper = Keeper::new(Store::open(&place.database).unwrap()).unwrap();
+        let site = Site::new(Settings::default(), plyd_games::REGISTRY, keeper.clone(), keeper).unwrap();
+        let (site, live) = (Arc::new(site), Live::new(8));
+        let hub = Hub::new(live.clone());
+        let watch = |id| watch_game(Arc::clone(&site), Arc::clone(&hub), Peer::of(None), GameId(id));
+        for id in 1000..1100 {
+            let refused = watch(id).await.unwrap_err();
+            assert_eq!((refused.kind, rooms(&hub)), (Kind::NotFound, 0));
+        }
+        for id in [1, 2] {
+            live.began(game(id));
+        }
+        let (one, same, other) = (watch(1).await.unwrap(), watch(1).await.unwrap(), watch(2).await.unwrap());
+        assert_eq!(rooms(&hub), 2);
+        drop((one, other));
+        assert_eq!(rooms(&hub), 1, "somebody is left in one");
+        drop(same);
+        assert_eq!(rooms(&hub), 0);
+    }
 }

@@ -126,6 +126,9 @@ impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Refused(message) => Self::bad_request(message),
+            error if error.is_lost() => {
+                Self::new(Kind::Overloaded, "the ladder's database does not answer: try again in a second")
+            }
             _ => Self::new(Kind::Failed, "the ladder's database failed; try again later"),
         }
     }

@@ -16,7 +16,8 @@ pub struct Settings {
     pub behind_proxy: bool,
     /// How long a login lasts.
     pub login_for: Duration,
-    /// For how long an answer that costs much, such as a table, is given again without being made anew.
+    /// For how long an answer that costs much, such as a table, is given again without being made anew; one
+    /// that takes longer than a 20th of this to make, for 20 times as long as it takes.
     pub fresh_for: Duration,
     /// How much the pages give.
     pub limits: Limits,

@@ -42,6 +42,25 @@ pub(super) async fn games(
     .await
 }
 
+/// The games that are being played, the latest first; those of one pool alone, if one is named.
+pub(super) async fn playing(
+    site: &Site,
+    hub: &Hub,
+    pool: Option<PoolId>,
+    most: usize,
+) -> Result<Games, Refusal> {
+    let playing = site.read(move |store| {
+        let rows = store.games_playing(most as u64)?;
+        Ok(lines(rows, most, &Names::read(store)?))
+    });
+    let mut playing = playing.await?;
+    playing.games.retain(|game| pool.is_none_or(|pool| game.pool == pool));
+    for game in &mut playing.games {
+        game.plies = hub.game(game.id).map(|live| live.record.moves.len() as u64);
+    }
+    Ok(playing)
+}
+
 /// The games of a bot before that one, the latest first; its forfeits alone, if that is asked for.
 pub(super) async fn games_of(
     site: &Site,

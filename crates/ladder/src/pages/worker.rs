@@ -1,4 +1,4 @@
-//! A thread for what costs time, and how the threads of the pages give way to the games.
+//! The threads of the pages: one answers requests, one does what costs time, and both give way to the games.
 
 use std::cell::Cell;
 use std::io;
@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use rustix::process::setpriority_process;
+use tokio::runtime;
 use tokio::sync::oneshot;
 
 /// By how much a thread of the pages gives way to those of the games.
@@ -45,6 +46,35 @@ impl Worker {
     }
 }
 
+/// A thread with a runtime of its own, on which requests are answered: pages and JSON are written beside
+/// the thread that reads and writes for the games. It ends once this is dropped.
+#[derive(Debug)]
+pub(super) struct Desk {
+    runtime: runtime::Handle,
+    _dropped: oneshot::Sender<()>,
+}
+
+impl Desk {
+    pub(super) fn new() -> io::Result<Self> {
+        let own = runtime::Builder::new_current_thread().enable_time().build()?;
+        let (handle, (sender, dropped)) = (own.handle().clone(), oneshot::channel());
+        thread::Builder::new().name("ladder desk".into()).spawn(move || {
+            give_way();
+            // Nothing is ever sent.
+            let _dropped = own.block_on(dropped);
+        })?;
+        Ok(Self { runtime: handle, _dropped: sender })
+    }
+
+    /// What comes of the work; none if it panics.
+    pub(super) async fn answer<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        self.runtime.spawn(work).await.ok()
+    }
+}
+
 /// Lets this thread give way to others, as far as the system does that by thread (Linux).
 pub(super) fn give_way() {
     thread_local!(static GIVES_WAY: Cell<bool> = const { Cell::new(false) });
@@ -64,6 +94,19 @@ mod tests {
         assert_eq!(worker.compute(|| 7).await, Some(7));
         assert_eq!(worker.compute(|| -> u8 { panic!("rules that break") }).await, None);
         assert_eq!(worker.compute(|| 8).await, Some(8));
+    }
+
+    #[tokio::test]
+    async fn requests_are_answered_beside_whoever_waits() {
+        let desk = Desk::new().unwrap();
+        let caller = thread::current().id();
+        let seen =
+            desk.answer(async { (thread::current().id(), thread::current().name().map(str::to_owned)) });
+        let (thread, name) = seen.await.unwrap();
+        assert_ne!(thread, caller);
+        assert_eq!(name.as_deref(), Some("ladder desk"));
+        assert_eq!(desk.answer(async { panic!("a page that breaks") }).await, None::<()>);
+        assert_eq!(desk.answer(async { 8 }).await, Some(8));
     }
 
     #[cfg(target_os = "linux")]

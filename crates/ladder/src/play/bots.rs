@@ -27,6 +27,8 @@ struct Known {
     forbidden: Option<String>,
     /// Whether its last offer was that no further game begins, whether it is still there or not.
     is_leaving: bool,
+    /// Whether it was there since it has its games, whether it still is or not.
+    has_come: bool,
 }
 
 /// A bot that is connected.
@@ -65,6 +67,7 @@ impl Bots {
         let known = bots.entry(bot).or_default();
         known.forbidden = None;
         known.is_leaving = concurrency == 0;
+        known.has_come = true;
         let before = known.here.replace(Here { link: link.clone(), offer: Arc::new(offer), concurrency });
         let games = known.games.iter().cloned().collect();
         drop(bots);
@@ -109,6 +112,18 @@ impl Bots {
     #[must_use]
     pub fn is_leaving(&self, bot: BotId) -> bool {
         self.lock().get(&bot).is_some_and(|known| known.is_leaving)
+    }
+
+    /// Whether a bot was there since it has the games that it plays.
+    #[must_use]
+    pub fn has_come(&self, bot: BotId) -> bool {
+        self.lock().get(&bot).is_some_and(|known| known.has_come)
+    }
+
+    /// Whether a bot has a place in a game.
+    #[must_use]
+    pub fn plays(&self, bot: BotId, game: &str) -> bool {
+        self.lock().get(&bot).is_some_and(|known| known.games.contains(game))
     }
 
     /// Gives a bot a place in a game, whether it is connected or not.

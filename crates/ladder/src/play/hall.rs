@@ -9,16 +9,20 @@ use std::time::{Duration, Instant};
 
 use plyd_arena::referee::Said;
 use plyd_protocol::framing::{Event, Framing};
+use plyd_protocol::newcomers::network;
 use plyd_protocol::{ErrorCode, ErrorMessage, MAX_LINE, Offer, OfferResult, VERSION, decode_offer};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, split};
-use tokio::time::timeout;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::{sleep, timeout};
 
 use super::bots::Bots;
 use super::line;
 use super::link::{Closed, ClosedKind, Link, broken, garbled};
 use crate::BotId;
+use crate::rates::{Peer, Rates};
 use crate::terms::whole_ms;
 
 /// The longest first line: an offer, by a stranger.
@@ -26,6 +30,12 @@ const OFFER: usize = 1 << 16;
 
 /// How much is read at once.
 const CHUNK: usize = 1 << 14;
+
+/// A longer line is parsed beside the thread that stamps answers, one such line of all bots at a time.
+const LONG_LINE: usize = 1 << 14;
+
+/// What a bot may have written at once after a while without a word, as seconds of its rate of bytes.
+const BURST: Duration = Duration::from_secs(2);
 
 /// How long a bot whose connection has ended may go on writing.
 const LINGER: Duration = Duration::from_secs(1);
@@ -65,8 +75,12 @@ pub struct Refusal {
 pub struct Settings {
     /// The most connections at once.
     pub connections: usize,
-    /// The most of them from one address.
+    /// The most of them from one address, or from one network (/64) of IPv6.
     pub connections_of_address: usize,
+    /// How many offers of one address are taken at once, after it has sent none for a while.
+    pub offers_at_once: u32,
+    /// How many offers of one address are taken a second in the long run.
+    pub offers_a_second: u32,
     /// How long a connection may take to send its offer.
     pub offer_within: Duration,
     /// How often a bot is sent a `ping`.
@@ -75,19 +89,25 @@ pub struct Settings {
     pub unread_within: Duration,
     /// The most lines of a bot in a second.
     pub lines_a_second: u32,
+    /// How many bytes of a bot are read in a second in the long run, and twice as many at once. What it
+    /// writes beyond that waits, and so do its own answers behind it.
+    pub bytes_a_second: u32,
 }
 
 impl Default for Settings {
-    /// 1,000 connections, 100 of one address; 10 s for the offer and for what is unread; a ping each 15 s;
-    /// 500 lines a second.
+    /// 1,000 connections, 100 of one address, and of that 200 offers at once and 5 a second; 10 s for the
+    /// offer and for what is unread; a ping each 15 s; 500 lines and 1 MiB a second.
     fn default() -> Self {
         Self {
             connections: 1000,
             connections_of_address: 100,
+            offers_at_once: 200,
+            offers_a_second: 5,
             offer_within: Duration::from_secs(10),
             heartbeat: Duration::from_secs(15),
             unread_within: Duration::from_secs(10),
             lines_a_second: 500,
+            bytes_a_second: 1 << 20,
         }
     }
 }
@@ -98,8 +118,12 @@ pub struct Hall<D> {
     door: D,
     settings: Settings,
     bots: Arc<Bots>,
-    /// How many connections there are, by address.
+    /// How many connections there are, by address or IPv6 network.
     places: Mutex<HashMap<Option<IpAddr>, usize>>,
+    /// How often offers come, by address.
+    offers: Rates,
+    /// Whose turn it is to have a long line parsed.
+    parsing: Semaphore,
 }
 
 /// A connection's place, which is free again once this is dropped.
@@ -112,7 +136,9 @@ impl<D: Door> Hall<D> {
     /// A hall with nobody in it.
     #[must_use]
     pub fn new(door: D, settings: Settings) -> Arc<Self> {
-        Arc::new(Self { door, settings, bots: Arc::default(), places: Mutex::default() })
+        let (places, parsing) = (Mutex::default(), Semaphore::new(1));
+        let offers = Rates::new(settings.offers_at_once, settings.offers_a_second);
+        Arc::new(Self { door, settings, bots: Arc::default(), places, offers, parsing })
     }
 
     /// Who is there.
@@ -163,7 +189,7 @@ impl<D: Door> Hall<D> {
         link: &Link,
         by: Option<IpAddr>,
     ) -> Result<Closed, ErrorMessage> {
-        let mut lines = Lines::new(input, OFFER);
+        let mut lines = Lines::new(input, OFFER, self.settings.bytes_a_second);
         let first = match timeout(self.settings.offer_within, lines.next()).await {
             Ok(Ok(Some((first, _)))) => first,
             Ok(Ok(None)) => return Ok(Closed::new(ClosedKind::Broken, "it left without an offer")),
@@ -180,6 +206,11 @@ impl<D: Door> Hall<D> {
             error.fatal = true;
             error
         })?;
+        if !self.takes_offer(by) {
+            // Whoever dials again later is let in.
+            let message = "too many offers came from this address: dial again in a while";
+            return Err(refusal(Some(&id), ErrorCode::TooManyConnections, message));
+        }
         let bot = self.admit(&id, offer, link, None, by).await?;
         lines.framing.set_limit(MAX_LINE);
         let alive = tokio::spawn(link.clone().keep_alive(self.settings.heartbeat));
@@ -220,15 +251,31 @@ impl<D: Door> Hall<D> {
                 let message = format!("more than {} lines in a second", self.settings.lines_a_second);
                 return Err(fatal(ErrorCode::TooManyRequests, &message));
             }
-            match Said::read(&line) {
-                Ok(said) => {
+            let (line, heard) = self.parse(line).await;
+            match heard {
+                Line::Said(said) => {
                     link.hear(said, at, &line)
                         .map_err(|closed| fatal(ErrorCode::BadJson, &closed.message))?;
                 }
-                Err(_) if is_request(&line) => self.request(&line, bot, link, by, &offering).await,
-                Err(_) => return Err(fatal(ErrorCode::BadJson, &garbled(&line).message)),
+                Line::Request => self.request(&line, bot, link, by, &offering).await,
+                Line::Garbled => return Err(fatal(ErrorCode::BadJson, &garbled(&line).message)),
             }
         }
+    }
+
+    /// What a line is.
+    async fn parse(&self, line: Vec<u8>) -> (Vec<u8>, Line) {
+        if line.len() <= LONG_LINE {
+            let heard = Line::of(&line);
+            return (line, heard);
+        }
+        let _turn = self.parsing.acquire().await;
+        let parsed = spawn_blocking(move || {
+            let heard = Line::of(&line);
+            (line, heard)
+        });
+        // A panic was reported when it happened.
+        parsed.await.unwrap_or((Vec::new(), Line::Garbled))
     }
 
     /// Answers a request: a further offer, which is judged in a task of its own, so that no answer is stamped
@@ -245,10 +292,14 @@ impl<D: Door> Hall<D> {
             Ok(offer) => offer,
             Err(fault) => return link.say(line::error(fault.into_message(0))).await,
         };
+        let too_many = |message: &str| {
+            line::error(ErrorMessage::new(Some(id.clone()), 0, ErrorCode::TooManyRequests, message))
+        };
+        if !self.takes_offer(by) {
+            return link.say(too_many("too many offers came from this address: wait for a while")).await;
+        }
         if offering.swap(true, Ordering::Relaxed) {
-            let message = "the offer before is not answered yet";
-            let error = ErrorMessage::new(Some(id), 0, ErrorCode::TooManyRequests, message);
-            return link.say(line::error(error)).await;
+            return link.say(too_many("the offer before is not answered yet")).await;
         }
         let (hall, link, offering) = (Arc::clone(self), link.clone(), Arc::clone(offering));
         tokio::spawn(async move {
@@ -291,8 +342,14 @@ impl<D: Door> Hall<D> {
         Ok(bot)
     }
 
+    /// Whether one more offer of that address is taken. Each is looked up in the database.
+    fn takes_offer(&self, by: Option<IpAddr>) -> bool {
+        by.is_none() || self.offers.take(Peer::of(by), Instant::now())
+    }
+
     /// A place for a connection, if there is one.
-    fn place(self: &Arc<Self>, of: Option<IpAddr>) -> Option<Place<D>> {
+    fn place(self: &Arc<Self>, by: Option<IpAddr>) -> Option<Place<D>> {
+        let of = by.map(network);
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let taken: usize = places.values().sum();
         let taken_by_it = places.get(&of).copied().unwrap_or_default();
@@ -328,6 +385,26 @@ fn fatal(code: ErrorCode, message: &str) -> ErrorMessage {
     refusal(None, code, message)
 }
 
+/// A line of a bot.
+enum Line {
+    /// A message.
+    Said(Said),
+    /// A request, right or wrong.
+    Request,
+    /// Neither.
+    Garbled,
+}
+
+impl Line {
+    fn of(line: &[u8]) -> Self {
+        match Said::read(line) {
+            Ok(said) => Self::Said(said),
+            Err(_) if is_request(line) => Self::Request,
+            Err(_) => Self::Garbled,
+        }
+    }
+}
+
 /// Whether a line that is no answer is a request, right or wrong.
 fn is_request(line: &[u8]) -> bool {
     #[derive(Deserialize)]
@@ -347,12 +424,14 @@ struct Lines<'s, S> {
     rest: std::ops::Range<usize>,
     /// When it was read.
     at: Instant,
+    pace: Pace,
 }
 
 impl<'s, S: AsyncRead + Unpin> Lines<'s, S> {
-    fn new(stream: &'s mut S, limit: usize) -> Self {
+    fn new(stream: &'s mut S, limit: usize, bytes_a_second: u32) -> Self {
         let chunk = vec![0; CHUNK].into_boxed_slice();
-        Self { stream, framing: Framing::new(limit), chunk, rest: 0..0, at: Instant::now() }
+        let pace = Pace::new(bytes_a_second);
+        Self { stream, framing: Framing::new(limit), chunk, rest: 0..0, at: Instant::now(), pace }
     }
 
     /// The next line, and when its end arrived; nothing at the end of the stream. What was read stays if this
@@ -371,8 +450,10 @@ impl<'s, S: AsyncRead + Unpin> Lines<'s, S> {
                 None if self.framing.is_too_long() => return Err(too_long(MAX_LINE)),
                 None => {}
             }
+            self.pace.wait().await;
             let read = self.stream.read(&mut self.chunk).await.map_err(|error| broken(&error))?;
             self.at = Instant::now();
+            self.pace.spend(read);
             self.rest = 0..read;
             if read == 0 {
                 // Half a line at the end is no line: the rest of it may have been lost.
@@ -384,6 +465,33 @@ impl<'s, S: AsyncRead + Unpin> Lines<'s, S> {
 
 fn too_long(limit: usize) -> Closed {
     Closed::new(ClosedKind::Garbled, format!("a line is longer than {limit} bytes"))
+}
+
+/// How fast the bytes of a bot are read.
+struct Pace {
+    a_second: f64,
+    /// When all that was read would have been read at that rate.
+    due: tokio::time::Instant,
+}
+
+impl Pace {
+    fn new(bytes_a_second: u32) -> Self {
+        Self { a_second: f64::from(bytes_a_second.max(1)), due: tokio::time::Instant::now() }
+    }
+
+    /// Counts what was read.
+    fn spend(&mut self, bytes: usize) {
+        let takes = Duration::from_secs_f64(bytes as f64 / self.a_second);
+        self.due = self.due.max(tokio::time::Instant::now()) + takes;
+    }
+
+    /// Waits until more may be read.
+    async fn wait(&self) {
+        let early = self.due.saturating_duration_since(tokio::time::Instant::now());
+        if let Some(wait) = early.checked_sub(BURST).filter(|wait| !wait.is_zero()) {
+            sleep(wait).await;
+        }
+    }
 }
 
 /// Counts lines by the second.

@@ -29,11 +29,21 @@ pub(super) fn ping(id: &str) -> Vec<u8> {
     json!({ "id": id, "cmd": "ping" }).to_string().into_bytes()
 }
 
-/// The `over` of that game, which a player of it gets.
-pub(super) fn over(id: &str, game: &str, outcome: &str, message: &str, record: &Record) -> Vec<u8> {
-    let over = json!({
+/// The `over` of that game, which a player of it gets; `next` is the game that begins for it now.
+pub(super) fn over(
+    id: &str,
+    game: &str,
+    outcome: &str,
+    message: &str,
+    record: &Record,
+    next: Option<&str>,
+) -> Vec<u8> {
+    let mut over = json!({
         "id": id, "cmd": "over", "x_game": game, "outcome": outcome, "message": message, "record": record,
     });
+    if let Some(next) = next {
+        over["next"] = next.into();
+    }
     over.to_string().into_bytes()
 }
 

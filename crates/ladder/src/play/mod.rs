@@ -22,4 +22,5 @@ pub use hall::{Admitted, Door, Hall, Refusal, Settings};
 pub use house::{House, HousePlayer};
 pub use link::{Asked, Closed, ClosedKind, Heard, Link};
 pub use recorder::{Event, Recorder, Stopped};
+pub(crate) use table::later;
 pub use table::{Game, Network, Resumed, Seat, Table};

@@ -74,6 +74,16 @@ pub enum Seat {
     House(HousePlayer),
 }
 
+impl Seat {
+    /// The bot; none for a player of the house.
+    fn bot(&self) -> Option<BotId> {
+        match self {
+            Self::Bot(seated) => Some(seated.bot()),
+            Self::House(_) => None,
+        }
+    }
+}
+
 /// Time that is granted to a bot because its lines need time on their way: the least round trip that was
 /// measured, within these bounds, because a bot can delay its answers to pings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -99,9 +109,9 @@ impl Network {
 pub struct Resumed {
     /// What was played.
     pub turns: Vec<Turn>,
-    /// How long to wait for each bot to come back before its clock runs. If it does not, the game does not
-    /// count.
-    pub back_within: Duration,
+    /// Until when to wait for each bot to come back before its clock runs. If neither came, the game does not
+    /// count then; one that stays away alone loses by its clock.
+    pub back_by: Instant,
 }
 
 /// Why a player gives no reply.
@@ -159,10 +169,27 @@ impl Table {
             if let Some(bot) = bot
                 && let Ok(Some((link, _))) = self.bots.find(bot)
             {
-                announce(&link, &end, player).await;
+                announce(&link, &end, player, self.next(bot, end.id()).as_deref()).await;
             }
         }
         Ok(end)
+    }
+
+    /// The game that follows for a bot: the second one of a pair has its places before the first one gives
+    /// its own back.
+    fn next(&self, bot: BotId, ended: GameId) -> Option<String> {
+        let next = ended.partner().name();
+        (!ended.is_second() && self.bots.plays(bot, &next)).then_some(next)
+    }
+
+    /// Announces to its bots that a game that was arranged for them does not begin.
+    pub async fn call_off(&self, id: GameId, game: &str, players: [BotId; 2], why: &str) {
+        for bot in players {
+            if let Ok(Some((link, _))) = self.bots.find(bot) {
+                let (name, record) = (id.name(), unseen(game));
+                drop(link.ask(|id| line::over(id, &name, "void", why, &record, None)).await);
+            }
+        }
     }
 
     /// Referees a game to its end.
@@ -174,10 +201,11 @@ impl Table {
             }
         }
         let Strictness { timeout, margin, .. } = terms.strictness;
-        let (turns, back_within) = match resumed {
-            Some(resumed) => (resumed.turns, Some(resumed.back_within)),
+        let (turns, back_by) = match resumed {
+            Some(resumed) => (resumed.turns, Some(resumed.back_by)),
             None => (Vec::new(), None),
         };
+        let bots = players.each_ref().map(Seat::bot);
         let seated = entrants.each_ref().map(|entrant| Seated {
             bot: BotId(u64::try_from(entrant.index).unwrap_or(u64::MAX)),
             name: entrant.name.clone(),
@@ -210,7 +238,8 @@ impl Table {
             network,
             timeout,
             margin,
-            awaited: [back_within; 2],
+            bots,
+            awaited: [back_by; 2],
             began: Instant::now(),
             conversations: [const { VecDeque::new() }; 2],
         };
@@ -287,10 +316,7 @@ impl Head {
             entrants: game.entrants.clone(),
             strictness: game.terms.strictness,
             game: game.terms.opening.entry().name,
-            bots: game.players.each_ref().map(|seat| match seat {
-                Seat::Bot(seated) => Some(seated.bot()),
-                Seat::House(_) => None,
-            }),
+            bots: game.players.each_ref().map(Seat::bot),
         }
     }
 
@@ -309,23 +335,14 @@ impl Head {
     fn void(&self, table: &Table, why: String) -> GameEnd {
         let (record, opening, answers) = match table.recorder.live().game(self.id) {
             Some(seen) => (seen.record.clone(), seen.opening, seen.answers.clone()),
-            None => {
-                let record = Record {
-                    record: Record::VERSION,
-                    game: self.game.to_owned(),
-                    rules: Settings::new(),
-                    start: String::new(),
-                    moves: Vec::new(),
-                    result: None,
-                };
-                (record, 0, Vec::new())
-            }
+            None => (unseen(self.game), 0, Vec::new()),
         };
         let played = PlayedGame {
             record,
             number: number(self.id),
             seed: self.seed,
             terms: self.strictness,
+            part: None,
             players: self.entrants.clone(),
             opening,
             answers,
@@ -345,8 +362,10 @@ struct Running<'t> {
     timeout: Duration,
     /// How much later than its clock an answer may come.
     margin: Duration,
-    /// How long to wait for each side's bot without its clock, until it was there once.
-    awaited: [Option<Duration>; 2],
+    /// None for a player of the house.
+    bots: [Option<BotId>; 2],
+    /// Until when to wait for each side's bot without its clock, until it was there once.
+    awaited: [Option<Instant>; 2],
     began: Instant,
     conversations: [VecDeque<Line>; 2],
 }
@@ -362,11 +381,13 @@ impl Running<'_> {
     async fn reply(&mut self, play: &mut Option<Play>, ask: Ask, bot: BotId) -> Result<Reply, Trouble> {
         let player = ask.player;
         let bots = Arc::clone(&self.table.bots);
-        if let Some(back_within) = self.awaited[side(player)] {
-            match timeout_at(later(Instant::now(), back_within).into(), bots.wait(bot)).await {
-                Ok(Ok(_)) => self.awaited[side(player)] = None,
+        if let Some(back_by) = self.awaited[side(player)].take() {
+            match timeout_at(back_by.into(), bots.wait(bot)).await {
+                Ok(Ok(_)) => {}
                 Ok(Err(why)) => return Err(disabled(&why)),
-                Err(_) => return Err(Trouble::Void("a bot did not come back to it".to_owned())),
+                // Its clock runs from now on, or a bot that is losing would do well to stay away.
+                Err(_) if self.has_anybody_come() => {}
+                Err(_) => return Err(Trouble::Void("neither bot came back to it".to_owned())),
             }
         }
         let granted = self.granted(play.as_ref(), player);
@@ -484,6 +505,11 @@ impl Running<'_> {
         (play, reply)
     }
 
+    /// Whether a bot came back to the game, or the house is there, which never leaves.
+    fn has_anybody_come(&self) -> bool {
+        self.bots.iter().any(|bot| bot.is_none_or(|bot| self.table.bots.has_come(bot)))
+    }
+
     /// What a player was granted so far.
     fn granted(&self, play: Option<&Play>, player: Player) -> Duration {
         let answers = play.map(Play::answers).unwrap_or_default();
@@ -521,8 +547,9 @@ fn disabled(why: &str) -> Trouble {
     Trouble::Forfeit(ForfeitReason::new(ForfeitKind::Crash, format!("it was disabled: {why}")))
 }
 
-/// Announces to a player how its game ended. Whether it understands that does not matter.
-async fn announce(link: &Link, end: &GameEnd, player: Player) {
+/// Announces to a player how its game ended, and which one begins for it now. Whether it understands that
+/// does not matter.
+async fn announce(link: &Link, end: &GameEnd, player: Player, next: Option<&str>) {
     let result = end.played.record.result.as_ref();
     let message = match (&end.void, &end.played.forfeit, result) {
         (Some(why), ..) => why.clone(),
@@ -531,8 +558,20 @@ async fn announce(link: &Link, end: &GameEnd, player: Player) {
     };
     let outcome = line::outcome(result, player);
     let name = end.id().name();
-    let over = |id: &str| line::over(id, &name, outcome, &message, &end.played.record);
+    let over = |id: &str| line::over(id, &name, outcome, &message, &end.played.record, next);
     drop(link.ask(over).await);
+}
+
+/// The record of a game that nobody saw begin.
+fn unseen(game: &str) -> Record {
+    Record {
+        record: Record::VERSION,
+        game: game.to_owned(),
+        rules: Settings::new(),
+        start: String::new(),
+        moves: Vec::new(),
+        result: None,
+    }
 }
 
 /// The number of a game in its record.
@@ -551,7 +590,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 }
 
 /// An instant after another.
-fn later(at: Instant, time: Duration) -> Instant {
+pub(crate) fn later(at: Instant, time: Duration) -> Instant {
     at + time.min(FOREVER)
 }
 

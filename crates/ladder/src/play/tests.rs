@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use plyd_arena::referee::{ForfeitKind, Terms, Turn};
 use plyd_arena::{Entrant, Strictness, TimeControl};
@@ -442,7 +442,7 @@ async fn a_game_goes_on_after_the_ladder_was_stopped_at_any_turn() {
         let mut game = game(3, [ladder.bot(1, 3), ladder.bot(2, 3)], heap());
         let base = Duration::from_secs(600);
         game.terms.controls = [TimeControl::Increment { base, increment: ms(100), moves: None }; 2];
-        game.resumed = known.map(|turns| Resumed { turns, back_within: LONG });
+        game.resumed = known.map(|turns| Resumed { turns, back_by: Instant::now() + LONG });
         // It waits for its bots, whose clocks do not run meanwhile.
         let played = ladder.play(game);
         let bots = [1, 2].map(|number| bot(ladder.address, number, 1));
@@ -463,17 +463,21 @@ async fn a_game_goes_on_after_the_ladder_was_stopped_at_any_turn() {
 }
 
 #[tokio::test]
-async fn a_game_does_not_count_if_a_bot_does_not_come_back_to_it_or_the_ladder_says_so() {
+async fn a_game_does_not_count_if_neither_bot_comes_back_to_it_or_the_ladder_says_so() {
     let ladder = Ladder::open(settings()).await;
-    let mut present = Bot::join(ladder.address, 2).await;
-    for (id, turns, word) in
-        [(1, 0, "did not come back"), (2, 9, "cannot go on"), (3, 0, "a bug of the rules")]
-    {
+    let turn = json!({ "move": "1", "player": "p1", "time_us": 0 });
+    let turn: Turn = serde_json::from_value(turn).unwrap();
+    for (id, turns, back, is_present, word) in [
+        (1, 0, ms(10), false, "neither bot came back"),
+        (2, 9, ms(10), true, "cannot go on"),
+        (3, 0, LONG, true, "a bug of the rules"),
+    ] {
+        let mut present = None;
+        if is_present {
+            present = Some(Bot::join(ladder.address, 2).await);
+        }
         let mut game = game(id, [ladder.bot(1, id), ladder.bot(2, id)], heap());
-        let answered = json!({ "move": "1", "player": "p1", "time_us": 0 });
-        let turn: Turn = serde_json::from_value(answered).unwrap();
-        let back_within = if id == 3 { LONG } else { ms(10) };
-        game.resumed = Some(Resumed { turns: vec![turn; turns], back_within });
+        game.resumed = Some(Resumed { turns: vec![turn.clone(); turns], back_by: Instant::now() + back });
         let (void, voided) = oneshot::channel();
         game.voided = Some(voided);
         let played = ladder.play(game);
@@ -483,8 +487,44 @@ async fn a_game_does_not_count_if_a_bot_does_not_come_back_to_it_or_the_ladder_s
         let ended = within(played).await.unwrap().unwrap();
         assert!(ended.void.as_ref().is_some_and(|why| why.contains(word)), "{:?}", ended.void);
         assert_eq!(ended.played.record.result, None);
-        let over = present.read().await.unwrap();
-        assert_eq!((&over["cmd"], &over["outcome"]), (&json!("over"), &json!("void")));
+        if let Some(mut present) = present {
+            let over = present.read().await.unwrap();
+            assert_eq!((&over["cmd"], &over["outcome"]), (&json!("over"), &json!("void")));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_bot_that_alone_stays_away_from_a_game_that_goes_on_loses_by_its_clock() {
+    // Who is there: the opponent; nobody any more; the house.
+    for (comes, stays) in [(true, true), (true, false), (false, true)] {
+        let ladder = Ladder::open(settings()).await;
+        let opponent = match comes {
+            true => ladder.bot(2, 1),
+            false => Seat::House(HousePlayer::new(Options::default(), 9)),
+        };
+        let mut game = game(1, [ladder.bot(1, 1), opponent], heap());
+        game.terms.controls = [TimeControl::PerMove(ms(50)); 2];
+        let mut present = None;
+        if comes {
+            let bot = Some(Bot::join(ladder.address, 2).await).filter(|_| stays);
+            // It answers pings meanwhile.
+            present = bot.map(|mut bot| tokio::spawn(async move { bot.read().await }));
+            until("who does not stay has left", || {
+                ladder.hall.bots().find(BotId(2)).is_ok_and(|found| found.is_some() == stays)
+            })
+            .await;
+        }
+        let back_by = Instant::now() + ms(100);
+        game.resumed = Some(Resumed { turns: Vec::new(), back_by });
+        let ended = within(ladder.play(game)).await.unwrap().unwrap();
+        assert!(Instant::now() >= back_by + ms(50), "it is awaited, and then its clock runs");
+        let forfeit = ended.played.forfeit.expect("it lost");
+        assert_eq!((forfeit.player, forfeit.reason.kind), (Player::P1, ForfeitKind::Crash));
+        assert_eq!((forfeit.reason.message.as_str(), ended.void), ("it was not there", None));
+        if let Some(present) = present {
+            assert_eq!(within(present).await.unwrap().unwrap()["outcome"], "won");
+        }
     }
 }
 
@@ -499,7 +539,7 @@ async fn a_bot_that_is_disabled_loses_its_games_asked_or_awaited_or_gone() {
         }
         let mut game = game(id, [ladder.bot(1, id), ladder.bot(2, id)], heap());
         game.terms.controls = [TimeControl::PerMove(LONG); 2];
-        game.resumed = resumes.then(|| Resumed { turns: Vec::new(), back_within: LONG });
+        game.resumed = resumes.then(|| Resumed { turns: Vec::new(), back_by: Instant::now() + LONG });
         let played = ladder.play(game);
         if let Some(bot) = &mut disabled {
             assert_eq!(bot.read().await.unwrap()["cmd"], "go");
@@ -848,4 +888,61 @@ async fn bots_are_taken_leave_of() {
     let notice = bot.read().await.unwrap();
     assert_eq!((&notice["kind"], &notice["retry_ms"]), (&json!("going_away"), &json!(60_000)));
     assert_eq!(bot.read().await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_bot_floods_its_connection_with_is_read_at_its_rate() {
+    let hall = Hall::new(Doorman, Settings { bytes_a_second: 1 << 20, ..Settings::default() });
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let serving = tokio::spawn(Arc::clone(&hall).serve(far, None));
+    let (input, mut out) = tokio::io::split(near);
+    let reading = tokio::spawn(async move {
+        let mut lines = BufReader::new(input).lines();
+        let mut kinds = Vec::new();
+        while let Ok(Some(line)) = lines.next_line().await {
+            let message: Value = serde_json::from_str(&line).unwrap();
+            kinds.push(message["type"].as_str().or(message["cmd"].as_str()).unwrap().to_owned());
+        }
+        kinds
+    });
+    let offer = json!({ "id": "1", "cmd": "offer", "protocol": { "min": 1, "max": 1 }, "token": "bot-7" });
+    out.write_all(format!("{offer}\n").as_bytes()).await.unwrap();
+    let begun = tokio::time::Instant::now();
+    let info = json!({ "type": "info", "id": "nobody's", "x_padding": "x".repeat((1 << 19) - 64) });
+    let line = format!("{info}\n");
+    let (lines, mib) = (60, 60 * line.len() as u64 / (1 << 20));
+    for _ in 0..lines {
+        out.write_all(line.as_bytes()).await.unwrap();
+    }
+    // The clock stands still while anything is done, so that this is the time that was waited.
+    let waited = begun.elapsed().as_secs();
+    assert!((mib - 3..=mib).contains(&waited), "{mib} MiB after {waited} s");
+    out.shutdown().await.unwrap();
+    serving.await.unwrap();
+    let kinds = reading.await.unwrap();
+    assert!(kinds.iter().all(|kind| kind == "result" || kind == "ping"), "it is no fault: {kinds:?}");
+}
+
+#[tokio::test]
+async fn offers_of_an_address_are_taken_at_its_rate() {
+    let settings = Settings { offers_at_once: 3, offers_a_second: 0, ..settings() };
+    let ladder = Ladder::open(settings).await;
+    // A further offer counts as the one of another connection does.
+    let mut first = Bot::join(ladder.address, 1).await;
+    first.offer(1, 2).await;
+    assert_eq!(first.read().await.unwrap()["type"], "result");
+    let _second = Bot::join(ladder.address, 2).await;
+    first.offer(1, 3).await;
+    let refused = first.read().await.unwrap();
+    assert_eq!((&refused["code"], &refused["id"]), (&json!("too_many_requests"), &json!("offer-3")));
+    let mut third = Bot::dial(ladder.address).await;
+    third.offer(3, 1).await;
+    let refused = third.read().await.unwrap();
+    assert_eq!((&refused["code"], &refused["fatal"]), (&json!("too_many_connections"), &json!(true)));
+    assert!(third.read().await.is_none(), "its connection is closed");
+    // Whoever is there stays.
+    first.offer(1, 4).await;
+    assert_eq!(first.read().await.unwrap()["code"], "too_many_requests");
+    drop((first, third));
+    ladder.close().await;
 }

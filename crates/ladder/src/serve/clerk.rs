@@ -155,11 +155,48 @@ where
     loop {
         match keeper.ask(work()).await {
             Err(error) if error.is_lost() => {
-                tracing::warn!(target: super::LOG, %error, "the database is lost; asking again");
+                tracing::warn!(target: super::LOG, %error, "the database does not answer; asking again");
                 sleep(pause).await;
                 pause = (2 * pause).min(most);
             }
             answer => return answer,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::store::By;
+    use crate::store::tests::TestPlace;
+
+    #[tokio::test]
+    async fn what_another_process_keeps_from_being_written_is_written_later() {
+        let place = TestPlace::new();
+        let crate::store::Database::Sqlite(path) = &place.database else { panic!("a file") };
+        let keeper = Keeper::new(Store::serve(&place.database).unwrap()).unwrap();
+        // As a command does that computes the ratings of a large pool.
+        let command = rusqlite::Connection::open(path).unwrap();
+        command.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let asked = Arc::new(AtomicUsize::new(0));
+        let (counted, own) = (Arc::clone(&asked), keeper.clone());
+        let written = tokio::spawn(async move {
+            persist(&own, || {
+                counted.fetch_add(1, Ordering::Relaxed);
+                |store: &mut Store| store.start_season("2", &By { who: "test", at_ms: 2 })
+            })
+            .await
+        });
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(120);
+        while asked.load(Ordering::Relaxed) < 2 {
+            assert!(tokio::time::Instant::now() < deadline && !written.is_finished(), "it asks again");
+            // Whoever reads is answered meanwhile.
+            assert_eq!(keeper.ask(|store| store.seasons()).await.unwrap().len(), 1);
+        }
+        command.execute_batch("COMMIT").unwrap();
+        written.await.unwrap().unwrap();
+        assert_eq!(keeper.ask(|store| store.seasons()).await.unwrap().len(), 2);
     }
 }

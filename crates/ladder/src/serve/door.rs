@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plyd_protocol::{Client, ErrorCode, Offer};
+use tokio::sync::Semaphore;
 
 use crate::BotId;
 use crate::now_ms;
@@ -14,6 +15,9 @@ use crate::store::{Keeper, StoreError};
 /// The most characters of a version.
 const LONGEST: usize = 100;
 
+/// How many offers may wait for the database: one more is to come back later.
+const WAITING: usize = 64;
+
 /// The door of the ladder. A copy is the same door.
 #[derive(Clone)]
 pub(super) struct Gate {
@@ -21,11 +25,13 @@ pub(super) struct Gate {
     most_games: u32,
     /// What those that came called themselves.
     versions: Arc<Mutex<HashMap<BotId, Option<String>>>>,
+    /// Who may wait for the database.
+    waiting: Arc<Semaphore>,
 }
 
 impl Gate {
     pub(super) fn new(keeper: Keeper, most_games: u32) -> Self {
-        Self { keeper, most_games, versions: Arc::default() }
+        Self { keeper, most_games, versions: Arc::default(), waiting: Arc::new(Semaphore::new(WAITING)) }
     }
 
     /// What a bot called itself, if it came since the ladder was started.
@@ -40,6 +46,10 @@ impl Gate {
 
 impl Door for Gate {
     async fn admit(&self, offer: &Offer, by: Option<IpAddr>) -> Result<Admitted, Refusal> {
+        let Ok(_place) = self.waiting.try_acquire() else {
+            let message = "the ladder has too much to do: dial again in a while".to_owned();
+            return Err(Refusal { code: ErrorCode::TooManyConnections, message });
+        };
         let (token, version) = (offer.token.clone(), version(offer));
         let noted = version.clone();
         let found = self.keeper.ask(move |store| {

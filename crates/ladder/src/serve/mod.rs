@@ -13,8 +13,11 @@ mod players;
 mod pool;
 mod rounds;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod web;
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -29,19 +32,18 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use crate::live::Live;
 use crate::pairing::Matchmaker;
 use crate::play::{self, Hall, House, Recorder, Table};
-use crate::store::{Keeper, Store, StoreError};
+use crate::store::{Keeper, StoreError};
 use crate::terms::whole_ms;
 use clerk::Sequels;
 use door::Gate;
 use rounds::{Rounds, Tasks};
 use tables::Tables;
 
+pub use crate::LOG;
 pub use calibrate::{Contestant, contestants, round_robin};
 pub use listen::{BoxedStream, Handshake, Listener, Stream};
 pub use players::{draw, house};
-
-/// What the log lines of a ladder are about.
-pub const LOG: &str = "plyd::ladder";
+pub use web::Http;
 
 /// How many events may wait to be kept before tables wait.
 const WAITING: usize = 1024;
@@ -73,20 +75,22 @@ pub struct Settings {
     pub retry: Duration,
     /// Whether all requests come through a proxy that writes whose they are into `X-Forwarded-For`.
     pub behind_proxy: bool,
-    /// How connections are treated.
+    /// How connections of bots are treated.
     pub hall: play::Settings,
+    /// How connections of browsers are treated.
+    pub http: Http,
     /// Who is paired with whom.
     pub matchmaker: Matchmaker,
     /// What the matchmaker draws from.
     pub seed: u64,
-    /// The build of this plyd: a house bot that is pinned to another one does not play.
-    pub build: String,
+    /// The build of this plyd for each game: a house bot that is pinned to another one does not play.
+    pub builds: BTreeMap<String, String>,
 }
 
 impl Settings {
     /// The usual settings.
     #[must_use]
-    pub fn new(build: impl Into<String>, seed: u64) -> Self {
+    pub fn new(builds: BTreeMap<String, String>, seed: u64) -> Self {
         Self {
             games: 50,
             games_of_bot: 8,
@@ -98,9 +102,10 @@ impl Settings {
             retry: Duration::from_secs(5),
             behind_proxy: false,
             hall: play::Settings::default(),
+            http: Http::default(),
             matchmaker: Matchmaker::default(),
             seed,
-            build: build.into(),
+            builds,
         }
     }
 }
@@ -125,12 +130,15 @@ pub enum ServeError {
     Io(#[from] io::Error),
 }
 
-/// Runs a ladder until `stop`, with these games. `pages` makes what browsers see.
+/// Runs a ladder until `stop`, with these games and the store of its [one server]. `pages` makes
+/// what browsers see.
+///
+/// [one server]: crate::store::Store::serve
 ///
 /// # Errors
 /// The database or the system fails.
 pub async fn serve<P>(
-    store: Store,
+    keeper: Keeper,
     games: &'static [&'static Entry],
     settings: Settings,
     listeners: Listeners,
@@ -140,7 +148,6 @@ pub async fn serve<P>(
 where
     P: FnOnce(&Keeper, &Live) -> Result<Router, ServeError>,
 {
-    let keeper = Keeper::new(store)?;
     let gate = Gate::new(keeper.clone(), settings.games_of_bot);
     let hall = Hall::new(gate.clone(), settings.hall.clone());
     let live = Live::new(BEHIND);
@@ -149,16 +156,18 @@ where
     let sequels = Sequels::default();
     let mut clerk =
         tokio::spawn(clerk::keep(keeper.clone(), Arc::clone(hall.bots()), sequels.clone(), events));
+    // No further game begins; then nobody can come any more.
     let (stopping, is_stopping) = watch::channel(false);
+    let (closing, is_closing) = watch::channel(false);
     let tables = Tables {
         games,
         table: Table { bots: Arc::clone(hall.bots()), house, recorder },
         keeper: keeper.clone(),
         gate,
         sequels,
-        build: settings.build.clone(),
+        builds: Arc::new(settings.builds.clone()),
         back_within: settings.back_within,
-        stopping: is_stopping.clone(),
+        stopping: is_stopping,
         playing: Arc::default(),
     };
     let mut encounters = Tasks::new();
@@ -169,7 +178,7 @@ where
     let mut servers = JoinSet::new();
     // Each connection holds the one end, so that the other one is closed once all are gone.
     let (alive, mut gone) = mpsc::channel::<()>(1);
-    listen(listeners, &router, &hall, &settings, (&is_stopping, alive), &mut servers)?;
+    listen(listeners, &router, &hall, &settings, (&is_closing, alive), &mut servers)?;
 
     let ended = {
         let play = play_on(&mut rounds, &mut encounters, settings.round);
@@ -179,12 +188,14 @@ where
             () = stop => Ok(()),
         }
     };
-    let _nobody_listens = stopping.send(true);
+    stopping.send_replace(true);
     if ended.is_ok() {
         tracing::info!(target: LOG, games = encounters.len(), "the ladder stops");
+        // Bots whose connections break meanwhile come back to their games.
         let played_out = async { while encounters.join_next().await.is_some() {} };
         let _go_on_later = timeout(settings.drain, played_out).await;
     }
+    closing.send_replace(true);
     let retry_ms = whole_ms(settings.retry);
     rounds.bots().farewell("the ladder stops, and goes on with the games later", retry_ms);
     live.close();
@@ -227,14 +238,14 @@ fn listen(
     router: &Router,
     hall: &Arc<Hall<Gate>>,
     settings: &Settings,
-    (stopping, alive): (&watch::Receiver<bool>, mpsc::Sender<()>),
+    (closing, alive): (&watch::Receiver<bool>, mpsc::Sender<()>),
     servers: &mut JoinSet<()>,
 ) -> io::Result<()> {
     let stop = || {
-        let mut stopping = stopping.clone();
+        let mut closing = closing.clone();
         async move {
             // The sender lives until it has said so.
-            let _gone = stopping.wait_for(|stopping| *stopping).await;
+            let _gone = closing.wait_for(|closing| *closing).await;
         }
     };
     for listener in listeners.bots {
@@ -257,15 +268,14 @@ fn listen(
             }
         });
     }
+    let places = settings.http.places(settings.behind_proxy);
+    let bots =
+        web::Bots { hall: Arc::clone(hall), behind_proxy: settings.behind_proxy, alive: alive.clone() };
+    let router = web::with_bots(router.clone(), bots);
     for listener in listeners.web {
-        let (connections, hall, stop) = (listener.connections()?, Arc::clone(hall), stop());
-        let bots = web::Bots { hall, behind_proxy: settings.behind_proxy, alive: alive.clone() };
-        let router = router.clone();
-        servers.spawn(async move {
-            if let Err(error) = web::serve(connections, router, bots, stop).await {
-                tracing::error!(target: LOG, %error, "the pages are no longer served");
-            }
-        });
+        let (connections, head_within) = (listener.connections()?, settings.http.head_within);
+        let (router, places, alive) = (router.clone(), Arc::clone(&places), alive.clone());
+        servers.spawn(web::serve(connections, router, places, head_within, alive, stop()));
     }
     Ok(())
 }

@@ -12,16 +12,18 @@ use crate::BotId;
 use crate::pairing::{Candidate, Owner};
 use crate::play::offers;
 use crate::ratings::progress::Rated;
-use crate::store::{Bot, Met, Pool};
+use crate::store::{Bot, Pool};
 
 /// A pool in which games begin.
 pub(super) struct OpenPool {
     pub(super) pool: Pool,
     preset: Option<String>,
     clock: Option<Clock>,
-    /// How many encounters two had, the smaller number first.
-    met: HashMap<[BotId; 2], u64>,
+    met: MetCounts,
 }
+
+/// How many encounters two had, the smaller number first.
+pub(super) type MetCounts = HashMap<[BotId; 2], u64>;
 
 /// A bot that takes an encounter more.
 pub(super) struct Free<'r> {
@@ -35,7 +37,7 @@ pub(super) struct Free<'r> {
 impl OpenPool {
     /// # Errors
     /// Why no games are played in it.
-    pub(super) fn new(games: &[&'static Entry], pool: Pool, met: &[Met]) -> Result<Self, String> {
+    pub(super) fn new(games: &[&'static Entry], pool: Pool, met: MetCounts) -> Result<Self, String> {
         players::entry(games, &pool.terms.game)?;
         let preset = match pool.terms.rules.get("preset") {
             Some(Setting::Text(preset)) => Some(preset.clone()),
@@ -43,8 +45,12 @@ impl OpenPool {
         };
         let unlimited = GameClock::new(TimeControl::Unlimited);
         let clock = GameClock::new(pool.terms.clock.control()).to_wire(&unlimited);
-        let met = met.iter().map(|met| (met.players, met.encounters)).collect();
         Ok(Self { pool, preset, clock, met })
+    }
+
+    /// Who met whom up to now.
+    pub(super) fn into_met(self) -> MetCounts {
+        self.met
     }
 
     /// How often two have met.

@@ -8,7 +8,7 @@ use plyd_core::zobrist::SplitMix64;
 use plyd_protocol::Seed;
 use tokio::task::{JoinSet, spawn_blocking};
 
-use super::pool::{Free, OpenPool};
+use super::pool::{Free, MetCounts, OpenPool};
 use super::tables::Tables;
 use super::{Settings, players};
 use crate::game::OpenGame;
@@ -80,7 +80,7 @@ impl Rounds {
         let done = self.look_and_pair(tasks).await;
         match done {
             Err(error) if error.is_lost() => {
-                tracing::warn!(target: super::LOG, %error, "the database is lost");
+                tracing::warn!(target: super::LOG, %error, "the database does not answer");
                 self.is_unsure = true;
                 Ok(())
             }
@@ -107,6 +107,10 @@ impl Rounds {
         for game in open {
             let id = game.id.encounter();
             if !before.contains(&id) && !self.tables.playing().encounters().contains(&id) {
+                let players = game.players.each_ref().map(|player| player.bot);
+                if let Some(open) = self.pools.iter_mut().find(|open| open.pool.id == game.pool) {
+                    open.meet(players);
+                }
                 self.tables.start(tasks, game, true);
             }
         }
@@ -117,6 +121,8 @@ impl Rounds {
     /// Reads bots and pools, and does what commands want: bots that are disabled leave, games become void.
     async fn refresh(&mut self) -> Result<(), StoreError> {
         let (after, playing) = (self.revision, self.tables.playing().games());
+        // Of those whoever meets is counted here.
+        let known: Vec<PoolId> = self.pools.iter().map(|open| open.pool.id).collect();
         let read = self.keeper().ask(move |store| {
             let revision = store.revision()?;
             let entries = match after {
@@ -125,7 +131,8 @@ impl Rounds {
             };
             let mut pools = Vec::new();
             for pool in store.pools()?.into_iter().filter(|pool| pool.closed_ms.is_none()) {
-                let met = store.met(pool.id)?;
+                // To count all encounters takes long once there are many.
+                let met = if known.contains(&pool.id) { Vec::new() } else { store.met(pool.id)? };
                 pools.push((pool, met));
             }
             let mut void = Vec::new();
@@ -141,10 +148,13 @@ impl Rounds {
         self.bots = bots.into_iter().map(|bot| (bot.id, bot)).collect();
         self.houses = self.bots.values().filter(|bot| bot.owner.is_none()).map(|bot| bot.id).collect();
         self.houses.sort();
-        self.pools.clear();
+        let mut kept: HashMap<PoolId, MetCounts> =
+            self.pools.drain(..).map(|open| (open.pool.id, open.into_met())).collect();
         for (pool, met) in pools {
             let name = pool.name.clone();
-            match OpenPool::new(self.tables.games, pool, &met) {
+            let read = || met.into_iter().map(|met| (met.players, met.encounters)).collect();
+            let met = kept.remove(&pool.id).unwrap_or_else(read);
+            match OpenPool::new(self.tables.games, pool, met) {
                 Ok(pool) => self.pools.push(pool),
                 Err(why) => tracing::warn!(target: super::LOG, pool = name, why, "a pool is not played"),
             }
@@ -153,9 +163,12 @@ impl Rounds {
             if let Some(disabled) = &bot.disabled {
                 self.tables.table.bots.forbid(bot.id, &disabled.why);
             }
-            if let Some(house) = bot.house.as_ref().filter(|house| house.version != self.tables.build) {
-                let (pinned, build) = (&house.version, &self.tables.build);
-                tracing::warn!(target: super::LOG, bot = bot.name, pinned, build, "a house bot does not play");
+            let builds = &self.tables.builds;
+            if let Some(house) = bot.house.as_ref()
+                && !builds.values().any(|build| *build == house.version)
+            {
+                let pinned = &house.version;
+                tracing::warn!(target: super::LOG, bot = bot.name, pinned, ?builds, "a house bot does not play");
             }
         }
         for entry in entries.iter().filter(|entry| entry.what == "bot token") {
@@ -183,13 +196,9 @@ impl Rounds {
         if slots.is_empty() {
             return Ok(());
         }
-        for house in &self.houses {
-            let is_pinned =
-                self.bots[house].house.as_ref().is_some_and(|own| own.version == self.tables.build);
-            if is_pinned {
-                let playing = u32::try_from(self.tables.playing().of(*house)).unwrap_or(u32::MAX);
-                slots.insert(*house, self.settings.house_games.saturating_sub(playing));
-            }
+        for house in self.houses.iter().filter(|house| self.bots[house].house.is_some()) {
+            let playing = u32::try_from(self.tables.playing().of(*house)).unwrap_or(u32::MAX);
+            slots.insert(*house, self.settings.house_games.saturating_sub(playing));
         }
         let mut ratings: HashMap<PoolId, BTreeMap<BotId, Rated>> = HashMap::new();
         // The pools take turns, an encounter for each bot, until nobody is left who may be paired.
@@ -233,11 +242,16 @@ impl Rounds {
         now: Instant,
     ) -> Vec<Encounter> {
         let pool = &self.pools[at];
+        let build = self.tables.builds.get(&pool.pool.terms.game);
         let mut candidates = Vec::new();
         for (bot, slots) in slots {
             let Some(bot) = self.bots.get(bot).filter(|bot| bot.disabled.is_none()) else { continue };
             let offer = ready.iter().find(|ready| ready.bot == bot.id).map(|ready| &*ready.offer);
-            if offer.is_none() && bot.owner.is_some() {
+            let is_there = match &bot.house {
+                Some(house) => build == Some(&house.version),
+                None => offer.is_some(),
+            };
+            if !is_there {
                 continue;
             }
             let waited = self.since.get(&bot.id).map_or(Duration::ZERO, |since| now - *since);

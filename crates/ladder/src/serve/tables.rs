@@ -1,8 +1,8 @@
 //! The encounters that are played: a task for each, from the first game to the end of the second one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use plyd_core::engine::Entry;
 use tokio::sync::{oneshot, watch};
@@ -13,7 +13,7 @@ use super::door::Gate;
 use super::players;
 use crate::game::OpenGame;
 use crate::now_ms;
-use crate::play::{Resumed, SeatGuard, Table};
+use crate::play::{Resumed, SeatGuard, Table, later};
 use crate::store::{Bot, By, House, Keeper, Store, StoreError};
 use crate::{BotId, EncounterId, GameId};
 
@@ -25,8 +25,8 @@ pub(super) struct Tables {
     pub(super) keeper: Keeper,
     pub(super) gate: Gate,
     pub(super) sequels: Sequels,
-    /// The build of this plyd, which house bots are pinned to.
-    pub(super) build: String,
+    /// The build of this plyd for each game, which house bots are pinned to.
+    pub(super) builds: Arc<BTreeMap<String, String>>,
     /// How long to wait for bots of a game that goes on after a restart.
     pub(super) back_within: Duration,
     /// Raised when no further game shall begin.
@@ -95,31 +95,42 @@ impl Tables {
         mut places: [SeatGuard; 2],
         resumed: bool,
     ) -> Result<(), StoreError> {
+        // For both games: the first one may end before both bots are back.
+        let back_by = resumed.then(|| later(Instant::now(), self.back_within));
         loop {
             let id = open.id;
             let game = match self.prepare(&open).await? {
                 Ok((prepared, builds)) => {
-                    // The second game, too: the first one may have ended before both bots were back.
                     let turns = open.turns.clone();
-                    let resumed = resumed.then_some(Resumed { turns, back_within: self.back_within });
+                    let resumed = back_by.map(|back_by| Resumed { turns, back_by });
                     players::game(&open, prepared, places, builds, resumed)
                 }
                 Err(why) => {
                     tracing::error!(target: super::LOG, game = id.0, why, "a game cannot be played");
                     let by = By { who: "ladder", at_ms: now_ms() };
-                    return persist(&self.keeper, || {
+                    let voided = persist(&self.keeper, || {
                         let why = why.clone();
                         move |store| store.void_game(id, &why, &by).map(drop)
-                    })
-                    .await;
+                    });
+                    voided.await?;
+                    let players = open.players.each_ref().map(|player| player.bot);
+                    self.table.call_off(id, &open.terms.game, players, &why).await;
+                    return Ok(());
                 }
             };
             let (void, voided) = oneshot::channel();
-            // One may have said so since they were paired, and the second game of a pair is a further game.
+            // One may have said so since they were paired. The second game belongs to what was begun: a bot
+            // that could leave before it would play only the better side of an opening.
+            let is_begun = resumed || id.is_second();
             let leaves = || open.players.iter().find(|player| self.table.bots.is_leaving(player.bot));
-            match leaves().filter(|_| open.turns.is_empty()) {
+            match leaves().filter(|_| !is_begun) {
                 Some(player) => drop(void.send(format!("{} left before this game", player.name))),
                 None => drop(self.playing().games.insert(id, void)),
+            }
+            // A command may have made it void while it was prepared, and nobody could say so here.
+            let kept = persist(&self.keeper, || move |store: &mut Store| store.game(id)).await?;
+            if kept.state == "void" {
+                self.playing().void(id, &kept.void_why.unwrap_or_default());
             }
             let played = self.table.play(crate::play::Game { voided: Some(voided), ..game }).await;
             self.playing().games.remove(&id);
@@ -161,9 +172,10 @@ impl Tables {
             None => self.gate.version(bot.id).unwrap_or_else(|| latest.clone()),
         });
         let houses: [Option<House>; 2] = known.map(|(bot, _)| bot.house);
-        if let Some(house) = houses.iter().flatten().find(|house| house.version != self.build) {
-            let why = format!("its house bot is pinned to {}, and this is {}", house.version, self.build);
-            return Ok(Err(why));
+        let build = self.builds.get(&open.terms.game);
+        if let Some(house) = houses.iter().flatten().find(|house| Some(&house.version) != build) {
+            let build = build.map_or("another plyd", String::as_str);
+            return Ok(Err(format!("its house bot is pinned to {}, and this is {build}", house.version)));
         }
         let (games, open) = (self.games, open.clone());
         let prepared =

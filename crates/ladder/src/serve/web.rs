@@ -1,15 +1,19 @@
 //! The HTTP listener: pages for people, and WebSockets for bots, at whatever path they dial.
 //!
+//! Its connections are bounded, in all and by address, and one over which nobody asks anything is closed, so
+//! that the descriptors of bots and of the database are there. A WebSocket has a place among the bots'
+//! instead.
+//!
 //! A WebSocket becomes a stream of lines, which the hall takes as it takes one over TCP: a text message is a
 //! line, and a line feed within a message is white space.
 
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{
     CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
@@ -17,17 +21,21 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::serve::IncomingStream;
-use hyper_util::rt::TokioIo;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use plyd_protocol::frames::{self, ControlFrame, Frames, Piece, Writer};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, duplex, split};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tungstenite::handshake::derive_accept_key;
 use tungstenite::protocol::frame::coding::CloseCode;
 
 use super::door::Gate;
 use super::listen::{BoxedStream, Connections};
 use crate::play::Hall;
+use crate::rates::{Peer, Places};
 use crate::requester;
 
 /// How much is read at once.
@@ -35,6 +43,37 @@ const CHUNK: usize = 1 << 14;
 
 /// How many bytes of lines wait between a socket and the hall.
 const BETWEEN: usize = 1 << 16;
+
+/// The most bytes of a request's head.
+const HEAD: usize = 1 << 16;
+
+/// How the connections of browsers are treated.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Http {
+    /// The most connections at once; WebSockets are bots', and do not count.
+    pub connections: usize,
+    /// The most of them from one address. Behind a proxy all have one, and this says nothing.
+    pub connections_of_address: usize,
+    /// How long a connection may take until the head of its next request is there.
+    pub head_within: Duration,
+}
+
+impl Default for Http {
+    /// 2,000 connections, 200 of one address, and 30 s.
+    fn default() -> Self {
+        Self { connections: 2000, connections_of_address: 200, head_within: Duration::from_secs(30) }
+    }
+}
+
+impl Http {
+    /// The places of all its listeners.
+    pub(super) fn places(&self, behind_proxy: bool) -> Arc<Places> {
+        Places::new(
+            self.connections,
+            if behind_proxy { self.connections } else { self.connections_of_address },
+        )
+    }
+}
 
 /// What bots need that come as WebSockets.
 #[derive(Clone)]
@@ -46,51 +85,72 @@ pub(super) struct Bots {
     pub(super) alive: mpsc::Sender<()>,
 }
 
-impl axum::serve::Listener for Connections {
-    type Io = BoxedStream;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        self.next().await
-    }
-
-    fn local_addr(&self) -> std::io::Result<Self::Addr> {
-        Ok(self.address())
-    }
+/// Pages that bots find over WebSockets, too.
+pub(super) fn with_bots(pages: Router, bots: Bots) -> Router {
+    pages.layer(from_fn_with_state(bots, take_bots))
 }
 
-/// Whose connection a request came over.
-#[derive(Clone, Copy)]
-struct Peer(SocketAddr);
-
-impl Connected<IncomingStream<'_, Connections>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Connections>) -> Self {
-        Self(*stream.remote_addr())
-    }
-}
-
-/// Serves pages, and bots over WebSockets, until `stop`.
-///
-/// # Errors
-/// The listener breaks.
+/// Serves pages until `stop`; then the requests that are there are answered. Each connection holds `alive`.
 pub(super) async fn serve(
-    connections: Connections,
+    mut connections: Connections,
     pages: Router,
-    bots: Bots,
+    places: Arc<Places>,
+    head_within: Duration,
+    alive: mpsc::Sender<()>,
     stop: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
-    let router = pages
-        .layer(from_fn_with_state(bots, take_bots))
-        // Pages read an address of axum's own kind.
-        .layer(axum::middleware::from_fn(async |mut request: Request, next: Next| {
-            if let Some(ConnectInfo(Peer(address))) = request.extensions().get::<ConnectInfo<Peer>>().copied()
-            {
-                request.extensions_mut().insert(ConnectInfo(address));
-            }
-            next.run(request).await
-        }));
-    let service = router.into_make_service_with_connect_info::<Peer>();
-    axum::serve(connections, service).with_graceful_shutdown(stop).await
+) {
+    let service = TowerToHyperService::new(pages);
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(head_within).max_buf_size(HEAD);
+    let listener = connections.address();
+    let (stopping, is_stopping) = watch::channel(());
+    let take = async {
+        loop {
+            let (stream, address) = connections.next().await;
+            let Some(place) = places.take(Peer::of(Some(address.ip()))) else {
+                tracing::debug!(target: super::LOG, peer = %address, %listener, "too many connections of browsers");
+                continue;
+            };
+            let (server, service, stop) = (server.clone(), service.clone(), is_stopping.clone());
+            let held = (place, alive.clone());
+            tokio::spawn(async move {
+                attend(&server, service, stream, address, stop).await;
+                drop(held);
+            });
+        }
+    };
+    tokio::select! {
+        () = take => {}
+        () = stop => {}
+    }
+    drop((stopping, is_stopping));
+}
+
+/// Serves a connection to its end; once the ladder stops, to the end of the request that is there.
+async fn attend(
+    server: &http1::Builder,
+    pages: TowerToHyperService<Router>,
+    stream: BoxedStream,
+    address: SocketAddr,
+    mut stop: watch::Receiver<()>,
+) {
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(address));
+        pages.call(request)
+    });
+    let connection = server.serve_connection(TokioIo::new(stream), service).with_upgrades();
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        // The sender is never used, but dropped.
+        _ = stop.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(target: super::LOG, peer = %address, %error, "a connection of a browser broke");
+    }
 }
 
 /// Takes requests for a WebSocket, and leaves the others to the pages.
@@ -243,4 +303,106 @@ async fn write(
     frames::put_close(&mut end, close.0, close.1);
     let _gone = output.write_all(&end).await;
     let _gone = output.shutdown().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::{AsyncBufReadExt, BufReader};
+    use tokio::net::{TcpListener, TcpStream};
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::serve::Listener;
+
+    /// Longer than any of these tests takes, whatever else the machine does.
+    const LONG: Duration = Duration::from_secs(120);
+
+    /// Serves a page; gives its address, and what stops it.
+    async fn open(http: &Http, behind_proxy: bool) -> (SocketAddr, tokio::sync::oneshot::Sender<()>) {
+        let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = socket.local_addr().unwrap();
+        let connections = Listener { socket, tls: None }.connections().unwrap();
+        let (alive, _) = mpsc::channel(1);
+        let page = Router::new().route("/", get(async || "a page"));
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let places = http.places(behind_proxy);
+        let stopped = async { drop(stopped.await) };
+        tokio::spawn(serve(connections, page, places, http.head_within, alive, stopped));
+        (address, stop)
+    }
+
+    /// Asks for the page over a connection of its own; whether it came.
+    async fn has_page(address: SocketAddr) -> bool {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = "GET / HTTP/1.1\r\nHost: ladder\r\nConnection: close\r\n\r\n";
+        let _closed_at_once = stream.write_all(request.as_bytes()).await;
+        let mut answer = Vec::new();
+        let _reset = timeout(LONG, stream.read_to_end(&mut answer)).await.expect("an end");
+        String::from_utf8(answer).unwrap().ends_with("a page")
+    }
+
+    async fn until_page(address: SocketAddr) {
+        let found = async {
+            while !has_page(address).await {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(LONG, found).await.expect("the page is served again");
+    }
+
+    #[tokio::test]
+    async fn silent_connections_lose_their_places() {
+        let http =
+            Http { connections: 4, connections_of_address: 4, head_within: Duration::from_millis(300) };
+        let (address, _stop) = open(&http, false).await;
+        for silence in ["", "GET / HTTP/1.1\r\nHost: la", "GET / HTTP/1.1\r\nHost: ladder\r\n\r\n"] {
+            let mut silent = Vec::new();
+            for _ in 0..4 {
+                let mut stream = TcpStream::connect(address).await.unwrap();
+                stream.write_all(silence.as_bytes()).await.unwrap();
+                silent.push(stream);
+            }
+            until_page(address).await;
+            for mut stream in silent {
+                let ended = timeout(LONG, stream.read_to_end(&mut Vec::new())).await;
+                assert!(ended.is_ok(), "it is closed after {silence:?}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn one_address_has_so_many_places_unless_all_come_through_a_proxy() {
+        for (behind_proxy, all, served) in
+            [(false, 9, false), (false, 2, false), (true, 9, true), (true, 2, false)]
+        {
+            let http = Http { connections: all, connections_of_address: 2, head_within: LONG };
+            let (address, _stop) = open(&http, behind_proxy).await;
+            let mut kept = Vec::new();
+            for _ in 0..2 {
+                let mut stream = BufReader::new(TcpStream::connect(address).await.unwrap());
+                stream.write_all(b"GET / HTTP/1.1\r\nHost: ladder\r\n\r\n").await.unwrap();
+                let mut head = String::new();
+                timeout(LONG, stream.read_line(&mut head)).await.unwrap().unwrap();
+                assert_eq!(head, "HTTP/1.1 200 OK\r\n");
+                kept.push(stream);
+            }
+            assert_eq!(has_page(address).await, served, "{behind_proxy} {all}");
+            drop(kept);
+            until_page(address).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stop_closes_connections_over_which_nothing_is_asked() {
+        let (address, stop) = open(&Http { head_within: LONG, ..Http::default() }, false).await;
+        let mut idle = BufReader::new(TcpStream::connect(address).await.unwrap());
+        idle.write_all(b"GET / HTTP/1.1\r\nHost: ladder\r\n\r\n").await.unwrap();
+        let mut head = String::new();
+        timeout(LONG, idle.read_line(&mut head)).await.unwrap().unwrap();
+        stop.send(()).unwrap();
+        let mut rest = Vec::new();
+        timeout(LONG, idle.read_to_end(&mut rest)).await.expect("it is closed").unwrap();
+        assert!(rest.ends_with(b"a page"));
+    }
 }

@@ -8,6 +8,7 @@ use super::audit::{By, note};
 use super::db::Db;
 use super::error::StoreError;
 use super::names;
+use super::owners;
 use super::row::{Row, json};
 use super::secret::{Secret, hash};
 use crate::{BotId, OwnerId};
@@ -16,6 +17,8 @@ use crate::{BotId, OwnerId};
 const BOTS: u64 = 50;
 /// The most versions of a bot that are kept, the latest: a bot may name another one at each connection.
 const VERSIONS: u64 = 100;
+/// When a bot comes back within this time as what it was, that is not written again.
+const NOTED_MS: i64 = 3600 * 1000;
 /// The most characters of a version.
 const VERSION: usize = 100;
 
@@ -30,7 +33,13 @@ pub struct Account {
     pub invited_ms: i64,
     /// When a link was followed first; none: not yet.
     pub joined_ms: Option<i64>,
+    /// Whether the owner may neither log in nor let bots play, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled: Option<Disabled>,
 }
+
+/// How long a link of invitation works, in milliseconds.
+pub const LINK_MS: i64 = 7 * 24 * 3600 * 1000;
 
 /// A bot.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -66,7 +75,7 @@ pub struct House {
     pub version: String,
 }
 
-/// Since when and why a bot may not play.
+/// Since when and why a bot may not play, or an owner not log in.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Disabled {
     /// Since when, in milliseconds since 1970.
@@ -95,10 +104,10 @@ const BOT_SQL: &str =
 
 impl Store {
     /// Invites an owner, or an owner who is there already once more: the text of the secret belongs into a
-    /// link that works once. Links made before no longer work.
+    /// link that works once, for so [long](LINK_MS). Links made before no longer work.
     ///
     /// # Errors
-    /// The name is none; the database fails.
+    /// The name is none, or the owner is disabled; the database fails.
     pub fn invite(&mut self, name: &str, by: &By<'_>) -> Result<Secret, StoreError> {
         names::check("owner", name)?;
         let secret = Secret::draw()?;
@@ -107,6 +116,7 @@ impl Store {
             let known = db.first("SELECT id FROM owner WHERE lower(name) = lower($1)", &[name.into()])?;
             match known {
                 Some(row) => {
+                    owners::expect_enabled(db, OwnerId(row.count(0)?))?;
                     let values = [(&hash).into(), by.at_ms.into(), row.count(0)?.into()];
                     db.execute("UPDATE owner SET link_hash = $1, invited_ms = $2 WHERE id = $3", &values)?;
                 }
@@ -124,16 +134,18 @@ impl Store {
     /// Follows a link of invitation: logs its owner in until that time. The link is used up.
     ///
     /// # Errors
-    /// The link is unknown or was followed before; the database fails.
+    /// The link is unknown, too old, or was followed before; the database fails.
     pub fn join(&mut self, link: &str, now_ms: i64, until_ms: i64) -> Result<(OwnerId, Secret), StoreError> {
         let login = Secret::draw()?;
         let login_hash = hash(login.text());
         let link_hash = hash(link);
         let owner = self.db.write(|db| {
-            let row = db.first("SELECT id, name FROM owner WHERE link_hash = $1", &[(&link_hash).into()])?;
+            let sql = "SELECT id, name FROM owner WHERE link_hash = $1 AND invited_ms > $2";
+            let row = db.first(sql, &[(&link_hash).into(), now_ms.saturating_sub(LINK_MS).into()])?;
             let row = row.ok_or_else(|| {
                 StoreError::refused(
-                    "this link does not work: each works once; ask whoever runs the ladder for a new one",
+                    "this link does not work: each works once, within 7 days; ask whoever runs the ladder for a \
+                     new one",
                 )
             })?;
             let owner = row.count(0)?;
@@ -153,8 +165,9 @@ impl Store {
     /// # Errors
     /// The database fails.
     pub fn login(&mut self, login: &str, now_ms: i64) -> Result<Option<Account>, StoreError> {
-        let sql = "SELECT o.id, o.name, o.invited_ms, o.joined_ms FROM login l JOIN owner o ON o.id = l.owner
-             WHERE l.hash = $1 AND l.until_ms > $2";
+        let sql = "SELECT o.id, o.name, o.invited_ms, o.joined_ms, o.disabled_ms, o.disabled_why
+             FROM login l JOIN owner o ON o.id = l.owner
+             WHERE l.hash = $1 AND l.until_ms > $2 AND o.disabled_ms IS NULL";
         let row = self.db.first(sql, &[(&hash(login)).into(), now_ms.into()])?;
         row.map(|row| account(&row)).transpose()
     }
@@ -174,7 +187,8 @@ impl Store {
     /// # Errors
     /// The database fails.
     pub fn accounts(&mut self) -> Result<Vec<Account>, StoreError> {
-        self.db.all("SELECT id, name, invited_ms, joined_ms FROM owner ORDER BY id", &[], account)
+        let sql = "SELECT id, name, invited_ms, joined_ms, disabled_ms, disabled_why FROM owner ORDER BY id";
+        self.db.all(sql, &[], account)
     }
 
     /// Registers a bot of an owner. It needs a [token](Self::new_token) to connect.
@@ -184,6 +198,7 @@ impl Store {
     pub fn new_bot(&mut self, owner: OwnerId, name: &str, by: &By<'_>) -> Result<BotId, StoreError> {
         names::check("bot", name)?;
         self.db.write(|db| {
+            owners::expect_enabled(db, owner)?;
             let row = db.first("SELECT count(*) FROM bot WHERE owner = $1", &[owner.0.into()])?;
             if row.map(|row| row.count(0)).transpose()?.is_some_and(|count| count >= BOTS) {
                 return Err(StoreError::refused(format!(
@@ -201,15 +216,7 @@ impl Store {
     /// # Errors
     /// The name is none or taken; the database fails.
     pub fn new_house_bot(&mut self, name: &str, house: &House, by: &By<'_>) -> Result<BotId, StoreError> {
-        names::check("bot", name)?;
-        if house.nodes == 0 {
-            return Err(StoreError::refused("a house bot searches nodes: give at least 1"));
-        }
-        self.db.write(|db| {
-            let id = new_bot(db, name, None, Some(house), by.at_ms)?;
-            note(db, by, "house add", name, &json(house))?;
-            Ok(id)
-        })
+        self.db.write(|db| new_house_bot(db, name, house, by))
     }
 
     /// Makes a token for a bot. The one before no longer works.
@@ -283,23 +290,32 @@ impl Store {
     /// Lets a bot play again, and forgets its forfeits in a row.
     ///
     /// # Errors
-    /// There is no such bot; the database fails.
+    /// There is no such bot, or its owner is disabled; the database fails.
     pub fn enable(&mut self, name: &str, why: &str, by: &By<'_>) -> Result<(), StoreError> {
         self.db.write(|db| {
             let id = found(db, name)?;
-            let sql = "UPDATE bot SET disabled_ms = NULL, disabled_why = NULL, forfeits = 0 WHERE id = $1";
-            db.execute(sql, &[id.0.into()])?;
-            let bot = expect(db, id)?;
-            note(db, by, "bot enable", &bot.name, why)
+            if let Some(owner) = expect(db, id)?.owner {
+                owners::expect_enabled(db, owner)?;
+            }
+            enable(db, id, why, by)
         })
     }
 
-    /// Notes what a bot calls itself.
+    /// Notes what a bot calls itself, unless it called itself that within the last hour.
     ///
     /// # Errors
     /// The database fails.
     pub fn note_version(&mut self, bot: BotId, version: &str, now_ms: i64) -> Result<(), StoreError> {
-        self.db.write(|db| note_version(db, bot, version, now_ms))
+        let version = bounded(version);
+        let sql =
+            "SELECT version, last_ms FROM version WHERE bot = $1 ORDER BY last_ms DESC, version LIMIT 1";
+        if let Some(row) = self.db.first(sql, &[bot.0.into()])?
+            && row.text(0)? == version
+            && (row.int(1)?..row.int(1)?.saturating_add(NOTED_MS)).contains(&now_ms)
+        {
+            return Ok(());
+        }
+        self.db.write(|db| note_version(db, bot, &version, now_ms))
     }
 
     /// What a bot called itself, the latest first.
@@ -321,14 +337,17 @@ pub(super) fn account(row: &Row) -> Result<Account, StoreError> {
         name: row.text(1)?.into(),
         invited_ms: row.int(2)?,
         joined_ms: row.maybe_int(3)?,
+        disabled: disabled(row, 4)?,
     })
 }
 
+/// Since when and why something is disabled: two columns from that one on.
+fn disabled(row: &Row, at: usize) -> Result<Option<Disabled>, StoreError> {
+    let Some(at_ms) = row.maybe_int(at)? else { return Ok(None) };
+    Ok(Some(Disabled { at_ms, why: row.maybe_text(at + 1)?.unwrap_or_default().into() }))
+}
+
 fn bot(row: &Row) -> Result<Bot, StoreError> {
-    let disabled = match row.maybe_int(6)? {
-        Some(at_ms) => Some(Disabled { at_ms, why: row.maybe_text(7)?.unwrap_or_default().into() }),
-        None => None,
-    };
     Ok(Bot {
         id: BotId(row.count(0)?),
         name: row.text(1)?.into(),
@@ -336,7 +355,7 @@ fn bot(row: &Row) -> Result<Bot, StoreError> {
         house: row.maybe_text(3)?.map(|_| row.json(3)).transpose()?,
         has_token: row.maybe_text(4)?.is_some(),
         made_ms: row.int(5)?,
-        disabled,
+        disabled: disabled(row, 6)?,
         forfeits: row.count(8)?,
     })
 }
@@ -363,6 +382,21 @@ pub(super) fn new_owner(db: &mut Db, name: &str, now_ms: i64) -> Result<OwnerId,
     let id = OwnerId(db.next_id("owner")?);
     let values = [id.0.into(), name.into(), now_ms.into()];
     db.execute("INSERT INTO owner (id, name, invited_ms) VALUES ($1, $2, $3)", &values)?;
+    Ok(id)
+}
+
+pub(super) fn new_house_bot(
+    db: &mut Db,
+    name: &str,
+    house: &House,
+    by: &By<'_>,
+) -> Result<BotId, StoreError> {
+    names::check("bot", name)?;
+    if house.nodes == 0 {
+        return Err(StoreError::refused("a house bot searches nodes: give at least 1"));
+    }
+    let id = new_bot(db, name, None, Some(house), by.at_ms)?;
+    note(db, by, "house add", name, &json(house))?;
     Ok(id)
 }
 
@@ -403,8 +437,15 @@ pub(super) fn disable(db: &mut Db, id: BotId, why: &str, by: &By<'_>) -> Result<
     note(db, by, "bot disable", &bot.name, why)
 }
 
+pub(super) fn enable(db: &mut Db, id: BotId, why: &str, by: &By<'_>) -> Result<(), StoreError> {
+    let sql = "UPDATE bot SET disabled_ms = NULL, disabled_why = NULL, forfeits = 0 WHERE id = $1";
+    db.execute(sql, &[id.0.into()])?;
+    let bot = expect(db, id)?;
+    note(db, by, "bot enable", &bot.name, why)
+}
+
 pub(super) fn note_version(db: &mut Db, bot: BotId, version: &str, now_ms: i64) -> Result<(), StoreError> {
-    let version: String = version.chars().take(VERSION).collect();
+    let version = bounded(version);
     db.execute(
         "INSERT INTO version (bot, version, first_ms, last_ms) VALUES ($1, $2, $3, $3)
          ON CONFLICT (bot, version) DO UPDATE SET last_ms = excluded.last_ms",
@@ -416,4 +457,8 @@ pub(super) fn note_version(db: &mut Db, bot: BotId, version: &str, now_ms: i64) 
         &[bot.0.into(), VERSIONS.into()],
     )?;
     Ok(())
+}
+
+fn bounded(version: &str) -> String {
+    version.chars().take(VERSION).collect()
 }

@@ -145,6 +145,9 @@ impl Db {
             // It failed already, or the connection is lost, which ends the transaction too.
             let _ = self.batch("ROLLBACK");
         }
+        if let Self::Postgres(db) = self {
+            db.transaction_ended();
+        }
         ended
     }
 

@@ -11,13 +11,15 @@ use super::audit::{By, LADDER, note};
 use super::db::Db;
 use super::error::StoreError;
 use super::games;
+use super::logs::Logs;
 use super::rated::{self, Counted};
 use super::row::json;
-use crate::game::{GameEnd, Line, OpenGame};
+use crate::game::{GameEnd, OpenGame};
 use crate::ratings::glicko::Standing;
 use crate::{BotId, EncounterId, GameId, PoolId};
 
-/// So many games that a bot forfeits one after the other disable it.
+/// So many games that a bot forfeits one after the other disable it. A game that it neither forfeits nor
+/// answers in ends no such row.
 pub const FORFEITS_IN_A_ROW: u64 = 5;
 
 /// What the end of a game changed.
@@ -25,7 +27,7 @@ pub const FORFEITS_IN_A_ROW: u64 = 5;
 pub struct Ended {
     /// Whether it was counted now. Otherwise it was over or void before, and nothing changed.
     pub counted: bool,
-    /// The second game of the encounter, which begins now.
+    /// The second game of the encounter, which begins now, or did so when the same end was kept before.
     pub next: Option<OpenGame>,
     /// What is known of the first and the second bot of the encounter now, if it moved their ratings.
     pub standings: Option<[Standing; 2]>,
@@ -39,7 +41,8 @@ impl Store {
     ///
     /// # Errors
     /// It is not the record of that game; the database fails. If the [connection was
-    /// lost](StoreError::is_lost), ask again: a game that was counted is not counted twice.
+    /// lost](StoreError::is_lost), ask again: a game that was counted is not counted twice, and what follows
+    /// is answered again.
     pub fn end_game(&mut self, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError> {
         self.db.write(|db| end_game(db, end, now_ms))
     }
@@ -84,7 +87,8 @@ fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError
     let result = played.record.result.as_ref();
     let forfeit = played.forfeit.as_ref();
     let by = forfeit.map(|forfeit| bot(played, forfeit.player));
-    let (record, conversation) = (json(played), json(&Line::bounded(end.conversation())));
+    let logs = Logs::Both(end.conversations.clone()).bounded();
+    let (record, conversation) = (json(played), json(&logs));
     let changed = db.execute(
         "UPDATE game SET state = 'over', ended_ms = $2, half_points = $3, ended_by = $4, forfeit_bot = $5,
              forfeit_kind = $6, plies = $7, p1_version = $8, p2_version = $9, record = $10, conversation = $11
@@ -100,11 +104,15 @@ fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError
             played.players[0].build.as_ref().into(),
             played.players[1].build.as_ref().into(),
             (&record).into(),
-            if end.conversation().is_empty() { None } else { Some(&conversation) }.into(),
+            if logs.is_empty() { None } else { Some(&conversation) }.into(),
         ],
     )?;
     if changed == 0 {
-        return Ok(Ended::default());
+        // The answer may have been lost with the connection: what follows is given again.
+        let sql = "SELECT 1 FROM game WHERE id = $1 AND state = 'over'";
+        let is_over = db.first(sql, &[id.0.into()])?.is_some();
+        let next = if is_over && !id.is_second() { games::open(db, id.partner())? } else { None };
+        return Ok(Ended { next, ..Ended::default() });
     }
     db.execute("DELETE FROM turn WHERE game = $1", &[id.0.into()])?;
     for entrant in &played.players {
@@ -117,7 +125,8 @@ fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError
         let bot = bot(played, player);
         if by == Some(bot) {
             ended.disabled = forfeited(db, bot, id, now_ms)?;
-        } else {
+        } else if played.answers.iter().any(|answered| answered.player == player) {
+            // One that was asked for nothing showed nothing: two mute bots would keep each other enabled.
             db.execute("UPDATE bot SET forfeits = 0 WHERE id = $1 AND forfeits > 0", &[bot.0.into()])?;
         }
     }

@@ -46,11 +46,17 @@ impl StoreError {
         Self::Corrupt(text.into())
     }
 
-    /// Whether the connection to the database was lost: whether a transaction that was being committed is
-    /// kept is not known. It can be asked again.
+    /// Whether the database is to be asked again: the connection to it was lost, and whether a transaction
+    /// that was being committed is kept is not known; or another process writes to the file for long.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        let Self::Postgres(error) = self else { return false };
+        let error = match self {
+            Self::Postgres(error) => error,
+            Self::Sqlite(error) => {
+                return error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy);
+            }
+            _ => return false,
+        };
         match error.as_db_error().map(|said| said.parsed_severity()) {
             // The server's last words.
             Some(severity) => matches!(severity, Some(Severity::Fatal | Severity::Panic)),

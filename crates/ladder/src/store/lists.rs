@@ -61,7 +61,8 @@ impl Store {
     /// # Errors
     /// The database fails.
     pub fn account(&mut self, id: OwnerId) -> Result<Option<Account>, StoreError> {
-        let sql = "SELECT id, name, invited_ms, joined_ms FROM owner WHERE id = $1";
+        let sql =
+            "SELECT id, name, invited_ms, joined_ms, disabled_ms, disabled_why FROM owner WHERE id = $1";
         let row = self.db.first(sql, &[id.0.into()])?;
         row.map(|row| accounts::account(&row)).transpose()
     }

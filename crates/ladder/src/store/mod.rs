@@ -10,7 +10,7 @@
 //! # What is promised
 //!
 //! - A transaction is all that one method does, and [`Store::end_game`] is one: the result, the record, the
-//!   conversation, the forfeits in a row, and with the second game of a pair both ratings. It is kept when
+//!   logs, the forfeits in a row, and with the second game of a pair both ratings. It is kept when
 //!   the method returns, whatever happens to the process or the machine.
 //! - A game ends once: another end of it changes nothing.
 //! - A game without an end is among [`Store::open_games`], with all turns that were kept.
@@ -27,7 +27,9 @@ mod error;
 mod games;
 mod keeper;
 mod lists;
+mod logs;
 mod names;
+mod owners;
 mod pools;
 mod postgresql;
 mod rated;
@@ -40,7 +42,7 @@ mod transfer;
 
 use std::path::Path;
 
-pub use accounts::{Account, Bot, Disabled, House, Version};
+pub use accounts::{Account, Bot, Disabled, House, LINK_MS, Version};
 pub use audit::{By, Entry};
 pub use check::Checked;
 pub use db::Database;
@@ -48,6 +50,7 @@ pub use end::{Ended, FORFEITS_IN_A_ROW};
 pub use error::StoreError;
 pub use games::NewEncounter;
 pub use keeper::Keeper;
+pub use logs::Logs;
 pub use pools::{Pool, Season};
 pub use results::{GameRow, Met, RatedBot, Step};
 pub use secret::Secret;
@@ -125,5 +128,37 @@ impl Store {
         // VACUUM INTO leaves it to the system when the copy reaches the disk.
         std::fs::File::open(to)?.sync_all()?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// An empty ladder in a folder of its own, which is removed once this is dropped.
+    pub(crate) struct TestPlace {
+        pub(crate) database: Database,
+        folder: PathBuf,
+    }
+
+    impl TestPlace {
+        pub(crate) fn new() -> Self {
+            static COUNT: AtomicUsize = AtomicUsize::new(0);
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let folder = std::env::temp_dir().join(format!("plyd-ladder-{}-{number}", std::process::id()));
+            std::fs::create_dir_all(&folder).unwrap();
+            let database = Database::Sqlite(folder.join("ladder.db"));
+            Store::init(&database, &By { who: "test", at_ms: 1 }).unwrap();
+            Self { database, folder }
+        }
+    }
+
+    impl Drop for TestPlace {
+        fn drop(&mut self) {
+            let _left_behind = std::fs::remove_dir_all(&self.folder);
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! The back end that is a server: PostgreSQL.
 //!
-//! A connection that was lost is made anew by the next transaction. What was asked in the one that broke is
-//! asked again by whoever asked: all that a server of a ladder asks by itself may be asked twice.
+//! Whether a connection is lost shows when it is used. One that is found lost where a transaction begins, or
+//! by a query outside of one, is made anew at once, and nobody notices. What was asked in a transaction that
+//! broke is asked again by whoever asked: all that a server of a ladder asks by itself may be asked twice.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use postgres::error::SqlState;
 use postgres::types::{ToSql, Type};
@@ -19,13 +21,26 @@ const PATIENCE_MS: u64 = 3000;
 /// What a transaction that writes holds: there is one at a time, as in SQLite.
 const WRITING: i64 = 0x706c_7964_0002;
 
+/// How long to wait for a server that says nothing, unless the URL says otherwise: while it is connected to,
+/// until what it was sent has arrived, and before it is asked whether it is there.
+const SILENCE: Duration = Duration::from_secs(15);
+/// How long PostgreSQL's clients wait before they ask that, unless something else is said.
+const USUAL_SILENCE: Duration = Duration::from_secs(2 * 60 * 60);
+
 /// A connection.
 pub(super) struct Postgresql {
     config: Config,
     client: Client,
-    /// Whether this is to be the only server.
-    serves: bool,
+    /// This connection as the server lists it, if this is to be the only server of the ladder.
+    serves: Option<Backend>,
+    is_in_transaction: bool,
     statements: HashMap<&'static str, Statement>,
+}
+
+/// A connection as the server lists it.
+struct Backend {
+    pid: i32,
+    started: String,
 }
 
 impl Postgresql {
@@ -35,8 +50,18 @@ impl Postgresql {
         if config.get_application_name().is_none() {
             config.application_name("plyd ladder");
         }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(SILENCE);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(SILENCE);
+        }
+        if config.get_keepalives_idle() == USUAL_SILENCE {
+            config.keepalives_idle(SILENCE);
+        }
         let client = config.connect(NoTls)?;
-        Ok(Self { config, client, serves: false, statements: HashMap::new() })
+        let statements = HashMap::new();
+        Ok(Self { config, client, serves: None, is_in_transaction: false, statements })
     }
 
     /// Makes this the only server of the database, as long as it is connected.
@@ -45,25 +70,44 @@ impl Postgresql {
             "BEGIN; SET LOCAL lock_timeout = {PATIENCE_MS}; SELECT pg_advisory_lock({SERVING}); COMMIT"
         ));
         match locked {
-            Ok(()) => self.serves = true,
+            Ok(()) => {}
             Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
                 self.client.batch_execute("ROLLBACK")?;
                 return Ok(false);
             }
             Err(error) => return Err(error.into()),
         }
+        let sql = "SELECT pid, CAST(extract(epoch FROM backend_start) AS TEXT) FROM pg_stat_activity
+            WHERE pid = pg_backend_pid()";
+        let row = self.client.query_one(sql, &[])?;
+        self.serves = Some(Backend { pid: row.try_get(0)?, started: row.try_get(1)? });
         Ok(true)
     }
 
     pub(super) fn begin_write(&mut self) -> Result<(), StoreError> {
-        self.connected()?;
-        self.client.batch_execute(&format!("BEGIN; SELECT pg_advisory_xact_lock({WRITING})"))?;
-        Ok(())
+        self.begin(&format!("BEGIN; SELECT pg_advisory_xact_lock({WRITING})"))
     }
 
     pub(super) fn begin_read(&mut self) -> Result<(), StoreError> {
+        self.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    }
+
+    fn begin(&mut self, sql: &str) -> Result<(), StoreError> {
         self.connected()?;
-        Ok(self.client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?)
+        if let Err(error) = self.batch(sql) {
+            if !error.is_lost() {
+                return Err(error);
+            }
+            self.reconnect(&error)?;
+            self.batch(sql)?;
+        }
+        self.is_in_transaction = true;
+        Ok(())
+    }
+
+    /// The transaction is committed or given up.
+    pub(super) fn transaction_ended(&mut self) {
+        self.is_in_transaction = false;
     }
 
     pub(super) fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
@@ -76,36 +120,63 @@ impl Postgresql {
         Ok(self.client.execute(&statement, &borrowed(&values))?)
     }
 
-    /// Gives each row away as it comes.
+    /// Gives each row away as it comes; outside of a transaction all once they are there, so that a
+    /// connection that was lost can be made anew before.
     pub(super) fn each(
         &mut self,
         sql: &'static str,
         values: &[Value<'_>],
         mut row: impl FnMut(Row) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        if !self.is_in_transaction {
+            self.connected()?;
+            let found = match self.query(sql, values) {
+                Err(error) if error.is_lost() => {
+                    self.reconnect(&error)?;
+                    self.query(sql, values)?
+                }
+                found => found?,
+            };
+            return found.iter().try_for_each(|found| row(cells(found)?));
+        }
         let statement = self.statement(sql)?;
         let values = bound(&statement, values);
         let mut rows = self.client.query_raw(&statement, borrowed(&values))?;
         while let Some(found) = rows.next()? {
-            let cells = (0..found.len()).map(|column| cell(&found, column));
-            row(Row(cells.collect::<Result<_, StoreError>>()?))?;
+            row(cells(&found)?)?;
         }
         Ok(())
     }
 
-    /// Connects again if the connection is lost.
+    fn query(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<Vec<postgres::Row>, StoreError> {
+        let statement = self.statement(sql)?;
+        let values = bound(&statement, values);
+        Ok(self.client.query(&statement, &borrowed(&values))?)
+    }
+
+    /// Connects again if the connection is known to be lost.
     fn connected(&mut self) -> Result<(), StoreError> {
-        if !self.client.is_closed() {
-            return Ok(());
-        }
+        if self.client.is_closed() { self.reconnect(&"it was closed") } else { Ok(()) }
+    }
+
+    fn reconnect(&mut self, why: &dyn std::fmt::Display) -> Result<(), StoreError> {
+        tracing::warn!(target: crate::LOG, %why, "the connection to PostgreSQL is lost");
         self.statements.clear();
         self.client = self.config.connect(NoTls)?;
-        if self.serves && !self.lock()? {
-            // Not to write without it: the next transaction tries again.
-            let message = "another server of the ladder took the database while the connection was lost";
-            self.client.batch_execute("SELECT pg_terminate_backend(pg_backend_pid())").ok();
-            return Err(StoreError::Unusable { database: "PostgreSQL".into(), message: message.into() });
+        if let Some(before) = &self.serves {
+            // The server may not have seen that the connection before is gone, and then that one is still the
+            // ladder's server. A number may have been given to another one since.
+            let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE pid = $1 AND CAST(extract(epoch FROM backend_start) AS TEXT) = $2";
+            self.client.query(sql, &[&before.pid, &before.started])?;
+            if !self.lock()? {
+                // Not to write without it.
+                let message = "another server of the ladder took the database while the connection was lost";
+                self.client.batch_execute("SELECT pg_terminate_backend(pg_backend_pid())").ok();
+                return Err(StoreError::Unusable { database: "PostgreSQL".into(), message: message.into() });
+            }
         }
+        tracing::info!(target: crate::LOG, "connected to PostgreSQL again");
         Ok(())
     }
 
@@ -139,6 +210,11 @@ fn bound<'a>(statement: &Statement, values: &'a [Value<'a>]) -> Vec<Box<dyn ToSq
 
 fn borrowed<'a>(values: &'a [Box<dyn ToSql + Sync + 'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     values.iter().map(AsRef::as_ref).collect()
+}
+
+fn cells(row: &postgres::Row) -> Result<Row, StoreError> {
+    let cells = (0..row.len()).map(|column| cell(row, column));
+    Ok(Row(cells.collect::<Result<_, StoreError>>()?))
 }
 
 fn cell(row: &postgres::Row, column: usize) -> Result<Value<'static>, StoreError> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Store;
+use super::accounts::{self, House};
 use super::audit::{By, note};
 use super::db::Db;
 use super::error::StoreError;
@@ -41,6 +42,33 @@ impl Store {
             pools::set_anchor(db, id, bot, elo)?;
             compute(db, id)?;
             note(db, by, "pool anchor", pool, &format!("{bot} at {elo} Elo"))
+        })
+    }
+
+    /// Fixes the ratings of several house bots in a pool, in Elo, and registers those that are not there;
+    /// then computes all ratings of the pool anew. All of it is done, or nothing.
+    ///
+    /// # Errors
+    /// There is no such pool, or another bot of such a name; the database fails.
+    pub fn calibrate(
+        &mut self,
+        pool: &str,
+        anchors: &[(String, House, f64)],
+        by: &By<'_>,
+    ) -> Result<(), StoreError> {
+        self.db.write(|db| {
+            let id = pools::found(db, pool)?;
+            for (name, house, elo) in anchors {
+                let bots = accounts::all(db)?;
+                match bots.iter().find(|bot| bot.name.eq_ignore_ascii_case(name)) {
+                    None => drop(accounts::new_house_bot(db, name, house, by)?),
+                    Some(bot) if bot.house.as_ref() == Some(house) => {}
+                    Some(_) => return Err(StoreError::refused(format!("there is another bot {name}"))),
+                }
+                pools::set_anchor(db, id, name, *elo)?;
+                note(db, by, "pool anchor", pool, &format!("{name} at {elo} Elo"))?;
+            }
+            compute(db, id)
         })
     }
 }

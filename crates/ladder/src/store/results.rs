@@ -9,7 +9,6 @@ use super::Store;
 use super::error::StoreError;
 use super::rated;
 use super::row::Row;
-use crate::game::Line;
 use crate::ratings::glicko::Standing;
 use crate::ratings::progress::Rated;
 use crate::ratings::table::Results;
@@ -203,16 +202,6 @@ impl Store {
     pub fn record(&mut self, id: GameId) -> Result<Option<PlayedGame>, StoreError> {
         let sql = "SELECT record FROM game WHERE id = $1 AND record IS NOT NULL";
         self.db.first(sql, &[id.0.into()])?.map(|row| row.json(0)).transpose()
-    }
-
-    /// What the ladder and the bot that forfeited a game said before; empty if nobody did.
-    ///
-    /// # Errors
-    /// The database fails.
-    pub fn conversation(&mut self, id: GameId) -> Result<Vec<Line>, StoreError> {
-        let sql = "SELECT conversation FROM game WHERE id = $1 AND conversation IS NOT NULL";
-        let row = self.db.first(sql, &[id.0.into()])?;
-        Ok(row.map(|row| row.json(0)).transpose()?.unwrap_or_default())
     }
 }
 

@@ -7,7 +7,8 @@ use super::error::StoreError;
 ///
 /// Numbers are counted up by `counter`, in the order in which things were committed. Times are milliseconds
 /// since 1970; seeds, rules, records and conversations are kept as the protocol writes them.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = [
+    "
 CREATE TABLE counter (name TEXT PRIMARY KEY, last BIGINT NOT NULL);
 INSERT INTO counter (name, last) VALUES
     ('owner', 0), ('bot', 0), ('season', 0), ('pool', 0), ('encounter', 0), ('rated', 0), ('audit', 0);
@@ -150,7 +151,13 @@ CREATE TABLE audit (
     about TEXT NOT NULL,
     why TEXT NOT NULL
 );
-"];
+",
+    "
+-- Whether an owner may not log in, and why.
+ALTER TABLE owner ADD COLUMN disabled_ms BIGINT;
+ALTER TABLE owner ADD COLUMN disabled_why TEXT;
+",
+];
 
 /// The version of the tables that this ladder knows.
 const LATEST: u64 = MIGRATIONS.len() as u64;

@@ -14,6 +14,8 @@ use super::row::{Row, Value};
 
 /// How long a transaction waits for that of another process: a command's beside a server's.
 const BUSY: Duration = Duration::from_secs(30);
+/// The same for a server, which asks again, and in between answers those who only read.
+const SERVER_BUSY: Duration = Duration::from_secs(1);
 
 /// An open file.
 pub(super) struct Sqlite {
@@ -41,6 +43,9 @@ impl Sqlite {
     /// Makes this the only server of the file, as long as it is open.
     pub(super) fn lock(&mut self) -> Result<bool, StoreError> {
         self.lock = Lock::take(&self.path)?;
+        if self.lock.is_some() {
+            self.connection.busy_timeout(SERVER_BUSY)?;
+        }
         Ok(self.lock.is_some())
     }
 

@@ -15,11 +15,12 @@ use super::accounts::{self, House};
 use super::audit::{By, note};
 use super::db::Db;
 use super::error::StoreError;
+use super::logs::{self, Logs};
 use super::names;
 use super::pools;
 use super::rated;
 use super::row::{Row, json};
-use crate::game::{Line, Opening};
+use crate::game::Opening;
 use crate::terms::PoolTerms;
 use crate::{BotId, EncounterId, GameId, OwnerId, PoolId, SeasonId};
 
@@ -58,9 +59,9 @@ pub struct OnLadder {
     /// As which encounter of the ladder its own moved the ratings, and when, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rated: Option<(u64, i64)>,
-    /// What was said before a forfeit.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conversation: Vec<Line>,
+    /// What was said in it.
+    #[serde(default, skip_serializing_if = "Logs::is_empty")]
+    pub conversation: Logs,
 }
 
 /// What an import brought.
@@ -201,7 +202,7 @@ impl Known {
                 (Some(order), Some(at_ms)) => Some((order, at_ms)),
                 _ => None,
             },
-            conversation: row.maybe_text(1)?.map(|_| row.json(1)).transpose()?.unwrap_or_default(),
+            conversation: logs::read(row, 1)?,
         };
         Ok(Transferred { game, x_ladder })
     }
@@ -413,7 +414,7 @@ impl Import {
         on: &OnLadder,
     ) -> Result<(), StoreError> {
         let forfeit = game.forfeit.as_ref();
-        let conversation = json(&Line::bounded(&on.conversation));
+        let conversation = json(&on.conversation.bounded());
         let changed = db.execute(
             "UPDATE game SET state = $2, void_why = $3, begun_ms = $4, ended_ms = $5, half_points = $6,
                  ended_by = $7, forfeit_bot = $8, forfeit_kind = $9, plies = $10, p1_version = $11,

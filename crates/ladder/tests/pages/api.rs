@@ -26,7 +26,7 @@ async fn busy() -> Site {
 }
 
 /// An address of each path of the document.
-const ADDRESSES: [(&str, &str); 16] = [
+const ADDRESSES: [(&str, &str); 17] = [
     ("/pools", "/pools"),
     ("/pools/{id}", "/pools/1"),
     ("/pools/{id}/standings", "/pools/1/standings?season=1"),
@@ -39,6 +39,7 @@ const ADDRESSES: [(&str, &str); 16] = [
     ("/bots/{id}/opponents", "/bots/2/opponents?pool=1"),
     ("/bots/{id}/games", "/bots/2/games?forfeits=true"),
     ("/games", "/games?pool=1&limit=200"),
+    ("/playing", "/playing"),
     ("/games/{id}", "/games/1"),
     ("/games/{id}/record", "/games/1/record"),
     ("/games/{id}/conversation", "/games/7/conversation"),

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use plyd_ladder::OwnerId;
+use plyd_ladder::game::{Line, Speaker};
 use plyd_ladder::pages::Settings;
 use plyd_ladder::store::By;
 
@@ -69,7 +70,10 @@ fn csrf(page: &str) -> &str {
 }
 
 async fn link(site: &Site, name: &'static str) -> String {
-    site.store(move |store| store.invite(name, &ALICE)).await.text().to_owned()
+    site.store(move |store| store.invite(name, &By { at_ms: plyd_ladder::now_ms(), ..ALICE }))
+        .await
+        .text()
+        .to_owned()
 }
 
 async fn ann(site: &Site) -> Browser {
@@ -276,4 +280,33 @@ async fn an_owner_has_so_many_bots_at_most() {
     let answer = ann.post(&site, "/owner/bots", format!("csrf={csrf}&name=one-more")).await;
     assert_eq!(answer.status, StatusCode::BAD_REQUEST);
     assert!(answer.text.contains("50 bots at most"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn an_owner_sees_the_own_bots_logs_and_nobody_else_does() {
+    let site = Site::new();
+    let mut browsers = Vec::new();
+    for name in ["ann", "bob"] {
+        browsers.push(Browser::join(&site, &link(&site, name).await).await);
+    }
+    let [ann, _, bob, _] = site.bots;
+    let open = site.begin([ann, bob]).await;
+    let mut over = super::site::end(&open, 2, None);
+    let line = |text: &str| Line { by: Speaker::Bot, at_ms: 7, text: text.into() };
+    over.conversations = [vec![line("said by ann's <bot>")], vec![line("said by bob's <bot>")]];
+    over.played.answers[0].granted_us = Some(25_000);
+    site.store(move |store| store.end_game(&over, 20_000)).await;
+    browsers.push(Browser::default());
+    let own = ["said by ann&#39;s &#60;bot&#62;", "said by bob&#39;s &#60;bot&#62;"];
+    for (at, browser) in browsers.iter_mut().enumerate() {
+        let game = browser.get(&site, "/game/1").await;
+        let seen = own.map(|text| game.text.contains(text));
+        assert_eq!(seen, [at == 0, at == 1], "{}", game.text);
+        let is_private = game.headers["cache-control"] == "no-store";
+        assert_eq!(is_private, at < 2);
+        assert!(game.text.contains("25 ms were granted to player 1, 0 \u{b5}s to player 2"), "{}", game.text);
+    }
+    assert_eq!(site.json("/api/v1/games/1/conversation").await["lines"], serde_json::json!([]));
+    let ply = site.json("/api/v1/games/1").await["moves"][2]["granted_us"].clone();
+    assert_eq!(ply, serde_json::json!(25_000));
 }

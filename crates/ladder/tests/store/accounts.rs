@@ -1,7 +1,7 @@
 //! Owners and bots.
 
 use plyd_ladder::BotId;
-use plyd_ladder::store::{By, House};
+use plyd_ladder::store::{By, House, LINK_MS};
 
 use crate::fixtures::{ALICE, Ladder, house};
 
@@ -29,6 +29,54 @@ pub(crate) fn links_work_once_and_logins_for_their_time() {
         assert_eq!(store.login(second.text(), 15_000).unwrap(), None);
         assert!(store.login(login.text(), 15_000).unwrap().is_some());
         assert_eq!(store.accounts().unwrap().len(), 3);
+        // A link grows old.
+        for (age_ms, works) in [(LINK_MS, false), (LINK_MS - 1, true)] {
+            let link = store.invite("Carol", &By { at_ms: 50_000, ..ALICE }).unwrap();
+            let joined = store.join(link.text(), 50_000 + age_ms, i64::MAX);
+            assert_eq!(joined.is_ok(), works, "{age_ms}");
+        }
+    }
+}
+
+pub(crate) fn an_owner_who_is_disabled_is_out_with_all_bots() {
+    for mut ladder in Ladder::each() {
+        let [ann, bob] = ladder.owners;
+        let store = &mut ladder.store;
+        let eve = By { who: "eve", at_ms: 60_000 };
+        let login = store.invite("ann", &eve).unwrap();
+        let (_, login) = store.join(login.text(), 60_001, 99_000).unwrap();
+        let link = store.invite("Ann", &eve).unwrap();
+        store.disable("ann-1", "it is late", &eve).unwrap();
+        let before = store.revision().unwrap();
+        assert!(store.disable_owner("nobody", "spam", &eve).unwrap_err().to_string().contains("owner list"));
+        assert!(store.enable_owner("ann", "", &eve).unwrap_err().to_string().contains("not disabled"));
+        store.disable_owner("ANN", "spam", &eve).unwrap();
+        let whats: Vec<_> =
+            store.audit(before, 9).unwrap().into_iter().map(|entry| (entry.what, entry.about)).collect();
+        let expected = [("bot disable", "ann-0"), ("owner disable", "ann")];
+        assert_eq!(whats, expected.map(|(what, about)| (what.to_owned(), about.to_owned())));
+        assert_eq!(store.login(login.text(), 60_002).unwrap(), None);
+        for refused in [
+            store.join(link.text(), 60_002, 99_000).map(drop),
+            store.invite("ann", &eve).map(drop),
+            store.new_bot(ann, "ann-2", &eve).map(drop),
+            store.enable("ann-0", "", &eve),
+            store.disable_owner("ann", "more spam", &eve),
+        ] {
+            let refused = refused.unwrap_err().to_string();
+            assert!(refused.contains("disabled: spam") || refused.contains("does not work"), "{refused}");
+        }
+        let disabled = |store: &mut plyd_ladder::store::Store| {
+            let bots = store.bots().unwrap().into_iter().filter_map(|bot| bot.disabled);
+            bots.map(|disabled| disabled.why).collect::<Vec<_>>()
+        };
+        assert_eq!(disabled(store), ["its owner is disabled: spam", "it is late"]);
+        store.new_bot(bob, "bob-2", &eve).unwrap();
+        store.enable_owner("ann", "sorry", &eve).unwrap();
+        assert_eq!(disabled(store), ["it is late"], "what was disabled before stays so");
+        assert_eq!(store.login(login.text(), 60_002).unwrap(), None, "a new invitation is wanted");
+        let link = store.invite("ann", &eve).unwrap();
+        assert_eq!(store.join(link.text(), 60_003, 99_000).unwrap().0, ann);
     }
 }
 
@@ -65,10 +113,22 @@ pub(crate) fn bots_have_one_owner_one_name_and_one_token() {
         for at_ms in 0..150 {
             store.note_version(bot.id, &format!("v{at_ms}"), at_ms).unwrap();
         }
-        store.note_version(bot.id, "v149", 200).unwrap();
-        let versions = store.versions(bot.id).unwrap();
-        assert_eq!((versions.len(), versions[0].version.as_str()), (100, "v149"));
-        assert_eq!((versions[0].first_ms, versions[0].last_ms), (149, 200));
+        let hour_ms = 3_600_000;
+        // A version is written once an hour, and whenever it is another one.
+        for (version, now_ms, first_ms, last_ms) in [
+            ("v149", 200, 149, 149),
+            ("v149", 148 + hour_ms, 149, 149),
+            ("v149", 149 + hour_ms, 149, 149 + hour_ms),
+            ("v148", 150 + hour_ms, 148, 150 + hour_ms),
+            ("v149", 151 + hour_ms, 149, 151 + hour_ms),
+            // A clock that was set back.
+            ("v149", 100, 149, 100),
+        ] {
+            store.note_version(bot.id, version, now_ms).unwrap();
+            let versions = store.versions(bot.id).unwrap();
+            let noted = versions.iter().find(|known| known.version == version).unwrap();
+            assert_eq!((versions.len(), noted.first_ms, noted.last_ms), (100, first_ms, last_ms), "{now_ms}");
+        }
     }
 }
 

@@ -4,10 +4,11 @@ use plyd_arena::PlayedGame;
 use plyd_ladder::game::{Line, Speaker};
 use plyd_ladder::ratings::progress::{Progress, Rated};
 use plyd_ladder::ratings::table::{Results, table};
-use plyd_ladder::store::{By, Database, Ended, FORFEITS_IN_A_ROW};
+use plyd_ladder::store::{By, Database, Ended, FORFEITS_IN_A_ROW, House};
 use plyd_ladder::{BotId, GameId, SeasonId};
+use plyd_protocol::Player;
 
-use crate::fixtures::{ALICE, Ladder, encounter, end, terms, turn};
+use crate::fixtures::{ALICE, Ladder, encounter, end, house, terms, turn};
 
 pub(crate) fn a_game_goes_on_where_it_was() {
     for mut ladder in Ladder::each() {
@@ -57,7 +58,9 @@ pub(crate) fn a_game_ends_once_and_a_pair_moves_both_ratings() {
             let ended = ladder.store.end_game(&ending, at_ms).unwrap();
             assert!(ended.counted && ended.standings.is_none() && ended.disabled.is_none());
             // Again, and as if it had ended otherwise.
-            assert!(!ladder.store.end_game(&ending, at_ms).unwrap().counted);
+            // Whoever lost the answer is answered again.
+            let again = ladder.store.end_game(&ending, at_ms).unwrap();
+            assert_eq!((again.counted, &again.next), (false, &ended.next));
             assert!(
                 !ladder.store.end_game(&end(&first, 2 - half_points[0], Some(0)), at_ms).unwrap().counted
             );
@@ -66,7 +69,7 @@ pub(crate) fn a_game_ends_once_and_a_pair_moves_both_ratings() {
             let rated = expected.add(players, half_points[0] + half_points[1], at_ms);
             assert_eq!(ended.standings, Some(rated.map(|rated| rated.standing)));
             assert!(ended.counted && ended.next.is_none());
-            assert!(!ladder.store.end_game(&ending, at_ms + 1).unwrap().counted);
+            assert_eq!(ladder.store.end_game(&ending, at_ms + 1).unwrap(), Ended::default());
             for bot in players {
                 let curve = ladder.store.curve(ladder.pool, bot, 100).unwrap();
                 let last = curve.last().unwrap();
@@ -186,6 +189,59 @@ pub(crate) fn forfeits_in_a_row_disable_a_bot() {
     }
 }
 
+pub(crate) fn logs_are_kept_of_each_game_until_they_are_dropped() {
+    for mut ladder in Ladder::each() {
+        let [ann, _, bob, _] = ladder.bots;
+        let line = |text: &str| Line { by: Speaker::Ladder, at_ms: 1, text: text.into() };
+        let mut ended = Vec::new();
+        for at_ms in [6_000, 7_000, 8_000] {
+            let game = ladder.begin([ann, bob], 5_000);
+            let mut ending = end(&game, 1, None);
+            ending.conversations = [vec![line("to p1"), line("to p1")], vec![line("to p2")]];
+            ladder.store.end_game(&ending, at_ms).unwrap();
+            ended.push((game.id, ending));
+        }
+        let logs = |ladder: &mut Ladder, id| {
+            [Player::P1, Player::P2].map(|player| ladder.store.log(id, player).unwrap())
+        };
+        for (id, ending) in &ended {
+            assert_eq!(logs(&mut ladder, *id), ending.conversations);
+            assert_eq!(ladder.store.conversation(*id).unwrap(), [], "nobody forfeited");
+        }
+        for (before_ms, dropped, left) in [(6_000, 0, 3), (7_001, 2, 1), (7_001, 0, 1)] {
+            assert_eq!(ladder.store.drop_logs(before_ms, &ALICE).unwrap(), dropped);
+            let kept = ended.iter().filter(|(id, _)| !logs(&mut ladder, *id)[0].is_empty());
+            assert_eq!(kept.count(), left);
+        }
+        assert_eq!(ladder.store.record(ended[0].0).unwrap().as_ref(), Some(&ended[0].1.played));
+        let last = ladder.store.audit(0, 1000).unwrap().pop().unwrap();
+        assert_eq!((last.what.as_str(), last.why.contains("of 2 games")), ("games drop-logs", true));
+        ladder.assert_sound();
+    }
+}
+
+pub(crate) fn two_mute_bots_are_both_disabled() {
+    for mut ladder in Ladder::each() {
+        let [ann, _, bob, _] = ladder.bots;
+        let (mut games, mut disabled) = (0, Vec::new());
+        while disabled.len() < 2 {
+            assert!(games < 2 * FORFEITS_IN_A_ROW, "they keep each other enabled: {disabled:?}");
+            let mut next = Some(ladder.begin([ann, bob], 5_000));
+            while let Some(game) = next {
+                // Who is asked first says nothing, so that the other one is never asked.
+                let mut ending = end(&game, 0, Some(0));
+                ending.played.answers.clear();
+                let ended = ladder.store.end_game(&ending, 5_000).unwrap();
+                disabled.extend(ended.disabled.map(|(bot, _)| bot));
+                next = ended.next;
+                games += 1;
+            }
+        }
+        assert_eq!((disabled, games), (vec![ann, bob], 2 * FORFEITS_IN_A_ROW));
+        ladder.assert_sound();
+    }
+}
+
 pub(crate) fn bots_of_one_owner_never_play_for_ratings() {
     for mut ladder in Ladder::each() {
         let [ann, same, bob, _] = ladder.bots;
@@ -287,6 +343,23 @@ pub(crate) fn an_anchor_that_moves_moves_all() {
             assert!(refused.contains(word), "{refused}");
         }
         assert_eq!(ladder.store.ratings(ladder.pool).unwrap(), after);
+        // Several at once, or none of them.
+        let other = House { nodes: 7, ..house() };
+        let anchors = |last: &str| {
+            [("weak", house(), 900.0), ("HOUSE", house(), 1500.0), (last, other.clone(), 1400.0)]
+                .map(|(name, house, elo)| (name.to_owned(), house, elo))
+        };
+        let (audit, bots) = (ladder.store.revision().unwrap(), ladder.store.bots().unwrap());
+        for name in ["house", "ann-0", "no name"] {
+            assert!(ladder.store.calibrate("quick", &anchors(name), &ALICE).is_err(), "{name}");
+        }
+        assert_eq!((ladder.store.revision().unwrap(), ladder.store.bots().unwrap()), (audit, bots));
+        assert_eq!(ladder.store.ratings(ladder.pool).unwrap(), after);
+        ladder.store.calibrate("quick", &anchors("other"), &ALICE).unwrap();
+        let anchors = ladder.store.pool("quick").unwrap().anchors;
+        assert_eq!(anchors.iter().map(|(_, elo)| *elo).collect::<Vec<_>>(), [1500.0, 900.0, 1400.0]);
+        assert!(ladder.store.ratings(ladder.pool).unwrap()[&ann].standing.elo() < after[&ann].standing.elo());
+        ladder.assert_sound();
     }
 }
 
@@ -365,6 +438,10 @@ pub(crate) fn what_bots_write_is_kept_bounded() {
         assert_eq!((kept.len(), kept[0].at_ms), (Line::MOST, 1000 - Line::MOST as u64));
         assert_eq!(kept[0].text.chars().count(), Line::LONGEST);
         assert!(kept[0].text.starts_with(ugly));
+        // The bot that did not forfeit has its log, too.
+        assert_eq!(ladder.store.log(game.id, Player::P1).unwrap(), kept);
+        let other = ladder.store.log(game.id, Player::P2).unwrap();
+        assert_eq!((other.len(), other[0].at_ms, other[0].text.chars().count()), (1, 7, Line::LONGEST));
         let version = &ladder.store.versions(ann).unwrap()[0].version;
         assert!(version.starts_with("\u{fffd}v") && version.chars().count() == 100, "{version}");
         assert_eq!(ladder.store.conversation(GameId(2)).unwrap(), []);

@@ -1,5 +1,12 @@
 //! The store on its own thread, and connections that are lost.
 
+use std::io;
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::{fs, thread};
+
 use plyd_ladder::store::{Database, Keeper, Store, StoreError};
 
 use crate::cluster;
@@ -41,24 +48,74 @@ async fn futures_poll_once<T>(future: impl Future<Output = T>) -> bool {
     std::future::poll_fn(|context| std::task::Poll::Ready(future.as_mut().poll(context).is_ready())).await
 }
 
+/// Ends all connections to a database, and waits until they have ended.
+pub(crate) fn terminate(other: &mut postgres::Client, database: &str) -> usize {
+    let sql = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = $1";
+    other.query(sql, &[&database]).unwrap().len()
+}
+
+/// The name of a database in its URL.
+fn name(url: &str) -> String {
+    url.trim_start_matches("postgres:///").split('?').next().unwrap().to_owned()
+}
+
 pub(crate) fn a_lost_connection_is_made_anew() {
     for mut ladder in Ladder::each() {
         let Database::Postgres(url) = ladder.place.database.clone() else { continue };
         let [ann, _, bob, _] = ladder.bots;
         let game = ladder.begin([ann, bob], 5_000);
-        let name = url.trim_start_matches("postgres:///").split('?').next().unwrap().to_owned();
-        let mut other = cluster::client("postgres");
-        let sql = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = $1";
-        assert_eq!(other.query(sql, &[&name]).unwrap().len(), 1);
-        // The first may be what finds out.
+        let (mut other, name) = (cluster::client("postgres"), name(&url));
         let ending = crate::fixtures::end(&game, 2, None);
-        let ended = match ladder.store.end_game(&ending, 6_000) {
-            Err(error) if error.is_lost() => ladder.store.end_game(&ending, 6_000).unwrap(),
-            ended => ended.unwrap(),
-        };
-        assert!(ended.counted);
+        let store = &mut ladder.store;
+        // Nobody notices, whatever finds out: a query, one transaction that reads, and one that writes.
+        assert_eq!(terminate(&mut other, &name), 1);
+        assert_eq!(store.games_playing(9).unwrap().len(), 1);
+        assert_eq!(terminate(&mut other, &name), 1);
+        assert_eq!(store.open_games().unwrap().len(), 1);
+        assert_eq!(terminate(&mut other, &name), 1);
+        assert!(store.end_game(&ending, 6_000).unwrap().counted);
         // It is the one server again.
         assert!(Store::serve(&ladder.place.database).is_err());
         ladder.assert_sound();
     }
+}
+
+/// A connection of which the database does not see that it is dead, as after a network that broke.
+pub(crate) fn a_connection_that_died_keeps_nobody_out() {
+    let Some(url) = cluster::new_database("half_open") else { return };
+    let folder = PathBuf::from(format!("/tmp/plyd-pg-{}-proxy", std::process::id()));
+    let _none_yet = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder).unwrap();
+    let listener = UnixListener::bind(folder.join(".s.PGSQL.5432")).unwrap();
+    let clients: Arc<Mutex<Vec<UnixStream>>> = Arc::default();
+    let kept = Arc::clone(&clients);
+    thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let server = UnixStream::connect(cluster::socket()).unwrap();
+            kept.lock().unwrap().push(client.try_clone().unwrap());
+            for (mut from, mut to) in
+                [(client.try_clone().unwrap(), server.try_clone().unwrap()), (server, client)]
+            {
+                // The end of the one is none of the other.
+                thread::spawn(move || {
+                    let _ended = io::copy(&mut from, &mut to);
+                    loop {
+                        thread::park();
+                    }
+                });
+            }
+        }
+    });
+    let proxied =
+        url.replace(cluster::socket().parent().unwrap().to_str().unwrap(), folder.to_str().unwrap());
+    let database: Database = proxied.parse().unwrap();
+    Store::init(&url.parse().unwrap(), &ALICE).unwrap();
+    let mut store = Store::serve(&database).unwrap();
+    for client in clients.lock().unwrap().drain(..) {
+        client.shutdown(Shutdown::Both).unwrap();
+    }
+    store.start_season("2", &ALICE).unwrap();
+    // It is the one server again.
+    assert!(Store::serve(&url.parse().unwrap()).is_err());
+    fs::remove_dir_all(&folder).unwrap();
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use plyd_core::zobrist::SplitMix64;
 use plyd_ladder::store::{Database, Store};
 use plyd_ladder::{BotId, GameId};
+use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::fixtures::{Ladder, encounter, end, turn};
 
@@ -21,6 +22,8 @@ const AT_ONCE: usize = 4;
 
 /// What is killed: plays games of random results, and writes the number of each whose end was kept.
 pub(crate) fn end_games(database: &Database, seed: u64) -> ! {
+    // However the test ends, this ends with it.
+    set_parent_process_death_signal(Some(Signal::KILL)).unwrap();
     // The server of the database may not have seen yet that the one before is gone.
     let mut store = loop {
         match Store::serve(database) {
@@ -66,7 +69,7 @@ pub(crate) fn end_games(database: &Database, seed: u64) -> ! {
     unreachable!("it is killed")
 }
 
-#[allow(clippy::disallowed_methods, reason = "the system ends it with us")]
+#[allow(clippy::disallowed_methods, reason = "it asks the system to end it with us")]
 pub(crate) fn lose_no_game_and_double_none() {
     let kills: u64 = std::env::var("PLYD_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
     for ladder in Ladder::each() {
@@ -77,9 +80,7 @@ pub(crate) fn lose_no_game_and_double_none() {
         let mut ended: Vec<GameId> = Vec::new();
         for kill in 0..kills {
             let (sender, lines) = mpsc::channel::<String>();
-            let mut child = Command::new("setpriv")
-                .args(["--pdeathsig", "KILL"])
-                .arg(std::env::current_exe().unwrap())
+            let mut child = Command::new(std::env::current_exe().unwrap())
                 .args(["ender", &url(&place.database), &random.next().to_string()])
                 .stdout(Stdio::piped())
                 .spawn()

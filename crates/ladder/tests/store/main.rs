@@ -16,6 +16,8 @@ mod fixtures;
 mod harness;
 mod keeper;
 mod kills;
+mod lists;
+mod outages;
 mod transfer;
 
 use std::process::ExitCode;
@@ -30,6 +32,10 @@ fn main() -> ExitCode {
     let ended = harness::run(&[
         ("kills_lose_no_game_and_double_none", kills::lose_no_game_and_double_none),
         ("links_work_once_and_logins_for_their_time", accounts::links_work_once_and_logins_for_their_time),
+        (
+            "an_owner_who_is_disabled_is_out_with_all_bots",
+            accounts::an_owner_who_is_disabled_is_out_with_all_bots,
+        ),
         ("bots_have_one_owner_one_name_and_one_token", accounts::bots_have_one_owner_one_name_and_one_token),
         ("what_is_done_stands_in_the_audit_log", accounts::what_is_done_stands_in_the_audit_log),
         ("only_a_ladder_is_opened_and_by_one_server", databases::only_a_ladder_is_opened_and_by_one_server),
@@ -42,6 +48,11 @@ fn main() -> ExitCode {
         ),
         ("records_of_other_games_are_refused", ends::records_of_other_games_are_refused),
         ("forfeits_in_a_row_disable_a_bot", ends::forfeits_in_a_row_disable_a_bot),
+        (
+            "logs_are_kept_of_each_game_until_they_are_dropped",
+            ends::logs_are_kept_of_each_game_until_they_are_dropped,
+        ),
+        ("two_mute_bots_are_both_disabled", ends::two_mute_bots_are_both_disabled),
         ("bots_of_one_owner_never_play_for_ratings", ends::bots_of_one_owner_never_play_for_ratings),
         ("void_games_count_for_nothing", ends::void_games_count_for_nothing),
         ("an_anchor_that_moves_moves_all", ends::an_anchor_that_moves_moves_all),
@@ -54,6 +65,12 @@ fn main() -> ExitCode {
         ("games_go_from_one_database_to_another", transfer::games_go_from_one_database_to_another),
         ("half_a_pair_is_taken_over_too", transfer::half_a_pair_is_taken_over_too),
         ("what_is_no_export_changes_nothing", transfer::what_is_no_export_changes_nothing),
+        (
+            "lists_hold_the_latest_first_and_no_more_than_is_asked_for",
+            lists::lists_hold_the_latest_first_and_no_more_than_is_asked_for,
+        ),
+        ("games_go_on_while_the_database_is_lost", outages::games_go_on_while_the_database_is_lost),
+        ("a_connection_that_died_keeps_nobody_out", keeper::a_connection_that_died_keeps_nobody_out),
         ("a_keeper_does_all_that_it_is_asked", keeper::does_all_that_it_is_asked),
         ("a_lost_connection_is_made_anew", keeper::a_lost_connection_is_made_anew),
     ]);

@@ -2,6 +2,7 @@
 
 use plyd_ladder::GameId;
 use plyd_ladder::store::{By, Store};
+use plyd_protocol::Player;
 
 use crate::fixtures::{ALICE, Ladder, Place, end, places};
 
@@ -24,6 +25,7 @@ fn played(mut ladder: Ladder) -> Ladder {
         at_ms: 4,
         text: "{\"id\":\"1\"}".into(),
     }];
+    ending.conversations[0] = [ending.conversations[1].clone(), ending.conversations[1].clone()].concat();
     // The second game of the pair goes on, and so does another.
     ladder.store.end_game(&ending, 31_000).unwrap();
     ladder.begin([last, other], 32_000);
@@ -77,6 +79,8 @@ pub(crate) fn games_go_from_one_database_to_another() {
         // The void games were taken over; that of the pair that goes on has no partner yet.
         assert_eq!(copy.game(GameId(3)).unwrap().void_why.as_deref(), Some("a fault of the ladder's"));
         assert_eq!(copy.conversation(GameId(25)).unwrap().len(), 1);
+        let logs = [Player::P1, Player::P2].map(|player| copy.log(GameId(25), player).unwrap().len());
+        assert_eq!(logs, [2, 1]);
         assert_eq!(export(&mut copy), lines, "and out of it come the same lines");
         let again = copy.import(&mut &*lines, &ALICE).unwrap_err().to_string();
         assert!(again.contains("has games already"), "{again}");

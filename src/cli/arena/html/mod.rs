@@ -17,7 +17,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::report::Report;
-use crate::arena::{Match, PlayedGame};
+use crate::arena::{Header, PlayedGame};
 use crate::bridge;
 use crate::cli::failure::Failure;
 use crate::daemon::page::{self, Page};
@@ -36,35 +36,31 @@ const MODULES: [&str; 7] =
 /// What the page needs of a match's games beside the report, gathered as they end.
 #[derive(Debug, Default)]
 pub(super) struct Gallery {
-    /// The first games, and those with faults.
+    /// Those with faults, and the first ones.
     shown: Vec<PlayedGame>,
     /// Games by their moves.
     lengths: BTreeMap<usize, u64>,
 }
 
 impl Gallery {
-    /// Records a game. If there are too many, a game with a fault replaces one without.
+    /// Records a game. Of too many those are shown that have a fault, and then the first ones.
     pub(super) fn add(&mut self, game: &PlayedGame) {
         *self.lengths.entry(game.answers.len()).or_default() += 1;
-        if self.shown.len() == GAMES {
-            let spare = self.shown.iter().rposition(|game| !is_faulty(game));
-            let (true, Some(spare)) = (is_faulty(game), spare) else { return };
-            self.shown.remove(spare);
+        if self.shown.len() < GAMES {
+            self.shown.push(game.clone());
+        } else if let Some(last) = self.shown.iter_mut().max_by_key(|game| place(game))
+            && place(game) < place(last)
+        {
+            *last = game.clone();
         }
-        self.shown.push(game.clone());
     }
 
     /// Writes the page.
-    pub(super) fn write(
-        mut self,
-        path: &Path,
-        the_match: &Match,
-        report: &Report<'_>,
-    ) -> Result<(), Failure> {
-        self.shown.sort_by_key(|game| (!is_faulty(game), game.number));
+    pub(super) fn write(mut self, path: &Path, header: &Header, report: &Report<'_>) -> Result<(), Failure> {
+        self.shown.sort_by_key(place);
         let (mut games, mut bytes) = (Vec::new(), 0);
         for game in &self.shown {
-            let game = Shown::new(the_match, game)?;
+            let game = Shown::new(header, game)?;
             bytes += game.boards.iter().map(|board| board.get().len()).sum::<usize>();
             if bytes > BYTES {
                 break;
@@ -73,10 +69,15 @@ impl Gallery {
         }
         games.sort_by_key(|game| game.number);
         let data = Data { report, games, lengths: &self.lengths };
-        let look = page::look(the_match.game);
+        let look = page::look(header.game);
         let page = page(look, &serde_json::to_string(&data).map_err(std::io::Error::from)?);
         fs::write(path, page).map_err(|error| Failure::Failed(format!("--html {}: {error}", path.display())))
     }
+}
+
+/// The order in which games are taken.
+fn place(game: &PlayedGame) -> (bool, usize) {
+    (!is_faulty(game), game.number)
 }
 
 /// Whether the game shows something about a player that its result does not.
@@ -118,10 +119,10 @@ struct Said {
 }
 
 impl<'m> Shown<'m> {
-    fn new(the_match: &'m Match, game: &'m PlayedGame) -> Result<Self, Failure> {
+    fn new(header: &Header, game: &'m PlayedGame) -> Result<Self, Failure> {
         let record = &game.record;
-        let rules = settings::rules(the_match.game, &bridge::given(&record.rules), the_match.seed.0)?;
-        let mut root = settings::open(the_match.game, &rules, Some(&record.start))?;
+        let rules = settings::rules(header.game, &bridge::given(&record.rules), header.seed.0)?;
+        let mut root = settings::open(header.game, &rules, Some(&record.start))?;
         let mut boards = Vec::with_capacity(record.moves.len() + 1);
         let mut last = board(root.as_ref());
         boards.push(written(&last));

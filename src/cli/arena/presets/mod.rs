@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::Parser;
+use clap::builder::{PossibleValuesParser, ValueParser};
 use serde::Serialize;
 
 use crate::arena::statistics::Estimate;
@@ -28,7 +29,7 @@ use crate::cli::write_json;
 use claim::{Claim, Verdict};
 
 /// The arguments that a preset's matches have themselves.
-pub(super) const FIXED: [&str; 16] = [
+pub(super) const FIXED: [&str; 17] = [
     "game",
     "position",
     "moves",
@@ -45,6 +46,7 @@ pub(super) const FIXED: [&str; 16] = [
     "max_moves",
     "adjudicate",
     "html",
+    "shard",
 ];
 
 /// What can be played again, and by which text: the reports of each game.
@@ -55,6 +57,16 @@ fn presets() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The names that `--preset` takes.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     presets().map(|(name, _)| name)
+}
+
+/// Reads such a name as an argument.
+pub(super) fn parser() -> ValueParser {
+    if names().next().is_none() {
+        return ValueParser::new(|_: &str| {
+            Err::<String, _>("no game of this program has a published report")
+        });
+    }
+    ValueParser::new(PossibleValuesParser::new(names()))
 }
 
 /// Arguments of a match of a preset, as the command line would have them.
@@ -213,7 +225,7 @@ impl MatchResult {
             draws,
             losses,
             longest,
-            forfeits: summary.players.iter().flat_map(|conduct| conduct.faults.values()).sum(),
+            forfeits: summary.players.iter().flat_map(|stats| stats.faults.values()).sum(),
             left,
         }
     }

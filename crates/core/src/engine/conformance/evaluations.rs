@@ -24,7 +24,7 @@ struct Question {
 }
 
 /// What a player did by one evaluation.
-struct Asked {
+struct PlayerAnswers {
     evaluator: &'static str,
     /// How the evaluation values the positions by itself.
     values: Vec<Option<i64>>,
@@ -60,32 +60,32 @@ pub fn evaluations(game: &'static Entry) -> Result<(), String> {
     for player in game.players() {
         let name = format!("{}, player {}", game.name, player.name);
         let failed = |fault: Fault| format!("{name}: {fault}");
-        let mut asked = Vec::new();
+        let mut answers = Vec::new();
         for evaluator in game.evaluators().map(|evaluator| evaluator.name) {
             match engine(start.as_ref(), player.name, evaluator) {
                 Err(fault) if fault.code == FaultCode::OptionInvalid && blames_eval(&fault) => {}
                 Err(fault) => return Err(failed(fault)),
-                Ok(_) => asked.push(Asked { evaluator, values: Vec::new(), lines: Vec::new() }),
+                Ok(_) => answers.push(PlayerAnswers { evaluator, values: Vec::new(), lines: Vec::new() }),
             }
         }
-        if asked.is_empty() {
+        if answers.is_empty() {
             return Err(format!("{name}: it takes none of the evaluations"));
         }
         for question in whole.iter().chain(&alone) {
             // Best play may come to the same by evaluations that differ; a move by itself seldom does. Who
             // gave no value of its own to a whole position gives none to a move.
-            if question.depth == 1 && !guesses(&asked) {
+            if question.depth == 1 && !guesses(&answers) {
                 break;
             }
-            for Asked { evaluator, values, lines } in &mut asked {
+            for PlayerAnswers { evaluator, values, lines } in &mut answers {
                 values.push(question.root.eval(evaluator).map_err(failed)?);
                 lines.push(found(question, player.name, evaluator).map_err(failed)?);
             }
-            if alike(&asked).is_none() {
+            if alike(&answers).is_none() {
                 break;
             }
         }
-        if let Some([one, other]) = alike(&asked).filter(|_| guesses(&asked)) {
+        if let Some([one, other]) = alike(&answers).filter(|_| guesses(&answers)) {
             return Err(format!(
                 "{name}: it plays by `{one}` and by `{other}` alike: refuse what it cannot play by \
                  (`Options::expect_eval`)"
@@ -96,16 +96,16 @@ pub fn evaluations(game: &'static Entry) -> Result<(), String> {
 }
 
 /// The first two evaluations that differ, but not in what the player found.
-fn alike(asked: &[Asked]) -> Option<[&'static str; 2]> {
-    asked.iter().enumerate().find_map(|(at, one)| {
-        let is_alike = |other: &&Asked| one.values != other.values && one.lines == other.lines;
-        asked[..at].iter().find(is_alike).map(|other| [other.evaluator, one.evaluator])
+fn alike(answers: &[PlayerAnswers]) -> Option<[&'static str; 2]> {
+    answers.iter().enumerate().find_map(|(at, one)| {
+        let is_alike = |other: &&PlayerAnswers| one.values != other.values && one.lines == other.lines;
+        answers[..at].iter().find(is_alike).map(|other| [other.evaluator, one.evaluator])
     })
 }
 
 /// Whether the player gives values that are not proven, which are an evaluation's.
-fn guesses(asked: &[Asked]) -> bool {
-    let mut lines = asked.iter().flat_map(|asked| asked.lines.iter().flatten());
+fn guesses(answers: &[PlayerAnswers]) -> bool {
+    let mut lines = answers.iter().flat_map(|answers| answers.lines.iter().flatten());
     lines.any(|line| line.value.is_some_and(|value| value.proof.is_none()))
 }
 

@@ -18,13 +18,15 @@ const NODES_AGAIN: u64 = 2_000_000;
 const LONG: usize = 300;
 /// Results are looked for in so many plies before a game's end.
 const NEAR: usize = 8;
+/// A win in one is looked for in so many of a game's last positions, by trying all moves.
+const LATE: usize = 4;
 /// Of a result within so many plies, all replies and all outcomes are tried.
 const SHORT: u32 = 3;
 /// Of any other, as many games are played, the first against the player itself.
 const GAMES: usize = 3;
 
-/// Lets a player move in random games before the move that wins them; gives how many there were in so many
-/// games.
+/// Asks a player in the last positions of random games in which some move wins at once; gives how many there
+/// were in so many games.
 ///
 /// In games that score, in which the widest margin counts, any move that is proven to win will do.
 ///
@@ -33,34 +35,45 @@ const GAMES: usize = 3;
 /// use plyd_core::nim;
 /// use plyd_core::play::Position;
 ///
-/// assert_eq!(wins_in_one(Position::start(&nim::ENTRY).root(), "default", 1, 20), Ok(20));
+/// // Each game ends with such a move, and in some nobody made it when it could be made before.
+/// let found = wins_in_one(Position::start(&nim::ENTRY).root(), "default", 1, 20);
+/// assert!(found.is_ok_and(|found| found > 20));
 /// ```
 ///
 /// # Errors
-/// The first game that is not won at once, with the game's name, the player and the position.
+/// The first win that is missed, with the game's name, the player and the position.
 pub fn wins_in_one(start: &Arc<dyn AnyRoot>, player: &str, seed: u64, games: usize) -> Result<usize, String> {
     let mut tested = Tested::new(start, player)?;
     let mut random = SplitMix64::new(seed);
     let mut found = 0;
     for _ in 0..games {
         let game = random_game(start, &mut random)?;
-        let [.., root, end] = &game[..] else { continue };
-        let (ToMove::Player(me), Some(outcome)) = (root.to_move(), end.outcome()) else { continue };
-        if outcome.winner != Some(me) {
-            continue;
-        }
-        found += 1;
-        let line = tested.ask(root.as_ref(), NODES);
-        let proves = proof(&line).is_some_and(|proof| proof.result == Ordering::Greater);
-        let is_enough = outcome.scores.is_some() && proves;
-        if !is_enough && !is_won(after(root.as_ref(), line.mv())?.as_ref(), me)? {
-            let win = end.played().last().map_or("", String::as_str);
-            return Err(
-                tested.failed(root.as_ref(), &format!("it plays {} and not {win}, which wins", line.mv()))
-            );
+        let end = game.last().and_then(|end| end.outcome());
+        let is_scored = end.is_some_and(|outcome| outcome.scores.is_some());
+        for root in game.iter().rev().skip(1).take(LATE) {
+            let ToMove::Player(me) = root.to_move() else { continue };
+            let Some(win) = win_in_one(root.as_ref(), me)? else { continue };
+            found += 1;
+            let line = tested.ask(root.as_ref(), NODES);
+            let proves = proof(&line).is_some_and(|proof| proof.result == Ordering::Greater);
+            let is_enough = is_scored && proves;
+            if !is_enough && !is_won(after(root.as_ref(), line.mv())?.as_ref(), me)? {
+                let what = format!("it plays {} and not {win}, which wins", line.mv());
+                return Err(tested.failed(root.as_ref(), &what));
+            }
         }
     }
     Ok(found)
+}
+
+/// The first move that wins at once, if there is one.
+fn win_in_one(root: &dyn AnyRoot, me: Side) -> Result<Option<String>, String> {
+    for mv in root.legal() {
+        if is_won(after(root, &mv)?.as_ref(), me)? {
+            return Ok(Some(mv));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether some of so many random games end with a move that wins them.

@@ -84,6 +84,13 @@ pub fn name(name: &str) -> Result<(), String> {
 
 /// Whether an entry says all that it has to, and its levels and its positions for the benchmark can be read.
 ///
+/// ```
+/// use plyd_core::engine::conformance::entry;
+/// use plyd_core::nim;
+///
+/// assert_eq!(entry(&nim::ENTRY), Ok(()));
+/// ```
+///
 /// # Errors
 /// What is missing or cannot be read.
 pub fn entry(game: &'static Entry) -> Result<(), String> {
@@ -122,6 +129,13 @@ pub fn entry(game: &'static Entry) -> Result<(), String> {
 /// Whether the rules keep what every game promises, in random games under the default rules and under each
 /// rule changed alone: see [`AnyRoot::check`](crate::engine::AnyRoot::check). Under a changed rule a quarter
 /// of the plies is checked, unless [`is_whole`] says that all are.
+///
+/// ```
+/// use plyd_core::engine::conformance::rules;
+/// use plyd_core::nim;
+///
+/// assert_eq!(rules(&nim::ENTRY), Ok(()));
+/// ```
 ///
 /// # Errors
 /// The first broken promise.
@@ -179,6 +193,13 @@ fn variants(game: &Entry) -> Vec<Rules> {
 
 /// Whether texts that are no moves and no positions are refused, and what is a position has a text that reads
 /// back.
+///
+/// ```
+/// use plyd_core::engine::conformance::hostile_texts;
+/// use plyd_core::nim;
+///
+/// assert_eq!(hostile_texts(&nim::ENTRY), Ok(()));
+/// ```
 ///
 /// # Errors
 /// The first text that should have been refused, or does not read back.
@@ -247,6 +268,13 @@ fn shown(text: &str) -> String {
 
 /// Whether the rules lead to as many positions as others counted.
 ///
+/// ```
+/// use plyd_core::engine::conformance::counts;
+/// use plyd_core::nim;
+///
+/// assert_eq!(counts(&nim::ENTRY), Ok(()));
+/// ```
+///
 /// # Errors
 /// The first count that is another; there are no counts.
 pub fn counts(game: &'static Entry) -> Result<(), String> {
@@ -268,6 +296,13 @@ pub fn counts(game: &'static Entry) -> Result<(), String> {
 
 /// Whether the strongest players win at once what they can: see [`wins_in_one`].
 ///
+/// ```
+/// use plyd_core::engine::conformance::wins;
+/// use plyd_core::nim;
+///
+/// assert_eq!(wins(&nim::ENTRY), Ok(()));
+/// ```
+///
 /// # Errors
 /// The first win that is missed; there was none, although random games end with a win of the last mover.
 pub fn wins(game: &'static Entry) -> Result<(), String> {
@@ -275,6 +310,13 @@ pub fn wins(game: &'static Entry) -> Result<(), String> {
 }
 
 /// Whether the strongest players keep what they announce: see [`announced`].
+///
+/// ```
+/// use plyd_core::engine::conformance::announcements;
+/// use plyd_core::nim;
+///
+/// assert_eq!(announcements(&nim::ENTRY), Ok(()));
+/// ```
 ///
 /// # Errors
 /// The first announcement that is not kept; there was none, although random games end with a win of the last

@@ -7,7 +7,7 @@ use crate::score::{Score, Value};
 use crate::search::thread::{is_lost, is_settled, is_won};
 use crate::search::tree::growth::{is_decided, score_of, seen, worth};
 use crate::search::tree::store::{Node, NodeId, Store};
-use crate::search::{Bound, Line, SearchResult};
+use crate::search::{Bound, SearchResult, Variation};
 
 /// The longest line that is reported.
 const LONGEST: usize = 64;
@@ -111,7 +111,11 @@ impl<'a, G: Game> Lines<'a, G> {
         let tried = children.iter().zip(ceilings).map(|((id, node), ceiling)| {
             let value = self.value(node);
             let value = Value { at_most: value.at_most && ceiling <= value.score, ..value };
-            Line { pv: self.line(*id, branches[node.branch()].mv), depth, value: Some((value, Bound::Exact)) }
+            Variation {
+                pv: self.line(*id, branches[node.branch()].mv),
+                depth,
+                value: Some((value, Bound::Exact)),
+            }
         });
         let rest = branches
             .iter()
@@ -122,7 +126,7 @@ impl<'a, G: Game> Lines<'a, G> {
             (known.is_rated && children.is_empty()).then(|| (Value::guess(known.best), Bound::Exact));
         let rest = rest.map(|(at, branch)| {
             let value = at_sight.filter(|_| at == 0);
-            Line { pv: vec![branch.mv], depth: u32::from(value.is_some()), value }
+            Variation { pv: vec![branch.mv], depth: u32::from(value.is_some()), value }
         });
         SearchResult { lines: tried.chain(rest).take(self.multipv).collect() }
     }

@@ -72,15 +72,16 @@ impl TlsAcceptor {
         Ok(())
     }
 
-    /// Shakes hands with a peer.
+    /// Shakes hands with a peer; notes when it gets on.
     ///
     /// # Errors
     /// The peer is no client of TLS, or is gone.
     pub async fn accept(
         &self,
         stream: TcpStream,
+        progress: Progress,
     ) -> std::io::Result<impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + use<>> {
-        self.0.shake_hands(stream, Progress::default()).await.map_err(|failure| match failure {
+        self.0.shake_hands(stream, progress).await.map_err(|failure| match failure {
             Failure::Gone => std::io::ErrorKind::ConnectionReset.into(),
             Failure::Failed { detail, .. } => {
                 let why = detail.unwrap_or_else(|| "the peer does not begin a handshake".to_owned());

@@ -14,10 +14,10 @@ use crate::pages::extract::{Asked, Number};
 use crate::pages::live::{Hub, watch_all, watch_game};
 use crate::pages::model::{self, Bots, Conversation, Crosstable, Curve, Game, Games, Opponents};
 use crate::pages::model::{Bot, Pool, Pools, Seasons, Standings};
-use crate::pages::rates::Peer;
 use crate::pages::refusal::Refusal;
 use crate::pages::show;
 use crate::pages::site::Site;
+use crate::rates::Peer;
 use crate::{BotId, GameId, PoolId, SeasonId};
 
 /// An answer in JSON.
@@ -25,9 +25,12 @@ pub(super) struct Json<T>(T);
 
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
-        let body = serde_json::to_vec(&self.0).expect("answers have texts for keys, and finite numbers");
-        json(body)
+        json(written(&self.0))
     }
+}
+
+fn written(answer: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(answer).expect("answers have texts for keys, and finite numbers")
 }
 
 pub(super) fn json(body: impl Into<Bytes>) -> Response {
@@ -190,6 +193,14 @@ pub(super) async fn games_of(
 pub(super) async fn games(State(site): Shared, Asked(asked): Asked<Before>) -> Answer<Games> {
     let most = limited(asked.limit, USUAL, MOST)?;
     show::games(&site, asked.pool, asked.before, most).await.map(Json)
+}
+
+pub(super) async fn playing(State(site): Shared, Extension(hub): Live) -> Result<Response, Refusal> {
+    let list = site.playing(async {
+        let playing = show::playing(&site, &hub, None, USUAL).await?;
+        Ok(written(&playing).into())
+    });
+    list.await.map(json)
 }
 
 pub(super) async fn game(State(site): Shared, Extension(hub): Live, Number(id): Number) -> Answer<Game> {

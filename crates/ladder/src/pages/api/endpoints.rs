@@ -152,6 +152,14 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             get(answers::games),
         ),
         json(
+            "/playing",
+            "playing",
+            "The games that are being played, the latest first, 50 at most; the list is a second old at most.",
+            vec![],
+            Type::of::<Games>(),
+            get(answers::playing),
+        ),
+        json(
             "/games/{id}",
             "game",
             "A game with its moves, over or not.",

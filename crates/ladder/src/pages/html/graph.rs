@@ -148,6 +148,7 @@ mod tests {
             mv: "a".into(),
             player: serde_json::from_value(json!(player)).unwrap(),
             time_us: None,
+            granted_us: None,
             left_us: None,
             score: serde_json::from_value(score).unwrap(),
         };

@@ -17,9 +17,10 @@ use crate::pages::api;
 use crate::pages::extract::{Asked, Number};
 use crate::pages::live::Hub;
 use crate::pages::model::{
-    self, Contradiction, Conversation, GameLine, GameState, Names, Pool, Rating, Season, Speech,
+    self, Contradiction, Conversation, GameLine, GameState, Pool, Rating, Season, Speech,
 };
 use crate::pages::refusal::Refusal;
+use crate::pages::session::{Visitor, private};
 use crate::pages::show;
 use crate::pages::site::Site;
 use crate::terms::PoolClock;
@@ -277,17 +278,9 @@ pub(super) async fn games(
     Asked(Before { pool, before }): Asked<Before>,
 ) -> Answer {
     let mut games = show::games(&site, pool, before, GAMES).await?;
-    let playing = site.read(|store| {
-        let rows = store.games_playing(GAMES as u64)?;
-        Ok(model::lines(rows, GAMES, &Names::read(store)?))
-    });
-    let mut playing = playing.await?;
-    playing.games.retain(|game| pool.is_none_or(|pool| game.pool == pool));
+    let playing = show::playing(&site, &hub, pool, GAMES).await?;
     if before.is_none() {
         games.games.retain(|game| playing.games.iter().all(|other| other.id != game.id));
-    }
-    for game in &mut playing.games {
-        game.plies = hub.game(game.id).map(|live| live.record.moves.len() as u64);
     }
     page(&GamesPage {
         ladder: &site.settings.name,
@@ -325,6 +318,8 @@ struct GamePage<'a> {
     begun: Option<When>,
     ended: Option<When>,
     versions: Vec<String>,
+    /// What p1 and p2 were granted for the network in the whole game, if one of them was.
+    granted: Option<[String; 2]>,
     moves: Vec<PlyRow>,
     /// Whether players have a clock for the whole game.
     has_clock: bool,
@@ -334,6 +329,8 @@ struct GamePage<'a> {
     table: Option<Table>,
     graph: Option<Scores>,
     said: Vec<Speech>,
+    /// The logs of the visitor's own bots, each with its bot's name.
+    own: Vec<(String, Vec<Speech>)>,
     forfeit_message: Option<String>,
     contradictions: Vec<Contradiction>,
 }
@@ -346,6 +343,7 @@ pub(super) struct AtPly {
 pub(super) async fn game(
     State(site): Shared,
     Extension(hub): Extension<Arc<Hub>>,
+    Visitor(visitor): Visitor,
     Number(id): Number,
     Asked(AtPly { ply }): Asked<AtPly>,
 ) -> Answer {
@@ -361,13 +359,20 @@ pub(super) async fn game(
     };
     let of_pool = game.line.pool;
     let is_forfeit = game.line.forfeit.is_some();
+    let line = game.line.clone();
     let read = site.read(move |store| {
+        let own = visitor.map(|owner| model::own_logs(store, &line, owner)).transpose()?;
         let said = if is_forfeit { model::conversation(store, id)? } else { Conversation::nothing(id) };
-        Ok((model::pool(store, of_pool)?, said))
+        Ok((model::pool(store, of_pool)?, said, own.unwrap_or_default()))
     });
-    let (pool, said) = read.await?;
+    let (pool, said, own) = read.await?;
+    let is_private = !own.is_empty();
     let has_clock = !matches!(pool.as_ref().map(|pool| pool.clock), Some(PoolClock::PerMove { .. }));
     let graph = graph::scores(&game.moves);
+    let granted_us = [Player::P1, Player::P2].map(|player| {
+        let own = game.moves.iter().filter(|ply| ply.player == Some(player));
+        own.filter_map(|ply| ply.granted_us).fold(0, u64::saturating_add)
+    });
     let row = |ply: model::Ply| PlyRow {
         player: match ply.player {
             Some(Player::P1) => "1",
@@ -379,7 +384,7 @@ pub(super) async fn game(
         time: ply.time_us.map(words::time).unwrap_or_default(),
         left: ply.left_us.map(words::time).unwrap_or_default(),
     };
-    page(&GamePage {
+    let answer = page(&GamePage {
         ladder: &site.settings.name,
         title: format!("Game {id}"),
         is_playing: matches!(game.line.state, GameState::Playing | GameState::Waiting),
@@ -392,6 +397,7 @@ pub(super) async fn game(
         begun: game.line.begun_ms.map(words::when),
         ended: game.line.ended_ms.map(words::when),
         versions: game.versions.into_iter().flatten().collect(),
+        granted: (granted_us != [0, 0]).then(|| granted_us.map(words::time)),
         has_clock,
         moves: game.moves.into_iter().map(row).collect(),
         ply,
@@ -400,10 +406,12 @@ pub(super) async fn game(
         table: boards.first().map(|at| table::table(&at.board)),
         graph,
         said: said.lines,
+        own,
         forfeit_message: game.forfeit_message,
         contradictions: game.contradictions,
         line: game.line,
-    })
+    })?;
+    Ok(if is_private { private(answer) } else { answer })
 }
 
 #[derive(Template)]

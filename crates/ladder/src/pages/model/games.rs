@@ -8,7 +8,7 @@ use super::names::{BotRef, Names};
 use super::text::bounded;
 use crate::game::{Line, Speaker};
 use crate::store::{GameRow, Store, StoreError};
-use crate::{GameId, PoolId, SeasonId};
+use crate::{GameId, OwnerId, PoolId, SeasonId};
 
 /// The most characters of a reason, and of an ending's name.
 const REASON: usize = 500;
@@ -139,10 +139,29 @@ pub(in crate::pages) fn game_line(row: GameRow, names: &Names) -> GameLine {
 
 /// What was said before a game was forfeited.
 pub(in crate::pages) fn conversation(store: &mut Store, game: GameId) -> Result<Conversation, StoreError> {
-    let lines = Line::bounded(&store.conversation(game)?).into_iter().map(|line| Speech {
+    Ok(Conversation { game, lines: speeches(&store.conversation(game)?) })
+}
+
+/// The logs of the bots of an owner in a game, each with its bot's name.
+pub(in crate::pages) fn own_logs(
+    store: &mut Store,
+    game: &GameLine,
+    owner: OwnerId,
+) -> Result<Vec<(String, Vec<Speech>)>, StoreError> {
+    let mut logs = Vec::new();
+    for (bot, player) in game.players.iter().zip([Player::P1, Player::P2]) {
+        if store.bot(bot.id)?.owner == Some(owner) {
+            logs.push((bot.name.clone(), speeches(&store.log(game.id, player)?)));
+        }
+    }
+    Ok(logs)
+}
+
+fn speeches(lines: &[Line]) -> Vec<Speech> {
+    let speech = |line: Line| Speech {
         at_ms: line.at_ms,
         by_bot: line.by == Speaker::Bot,
         text: bounded(&line.text, Line::LONGEST),
-    });
-    Ok(Conversation { game, lines: lines.collect() })
+    };
+    Line::bounded(lines).into_iter().map(speech).collect()
 }

@@ -12,7 +12,9 @@ mod standings;
 mod text;
 
 pub(super) use bots::{Bot, Bots, Curve, CurvePoint, Rating, bot, bots, curve};
-pub(super) use games::{Conversation, GameLine, GameState, Games, Speech, conversation, game_line, lines};
+pub(super) use games::{
+    Conversation, GameLine, GameState, Games, Speech, conversation, game_line, lines, own_logs,
+};
 pub(super) use names::{BotRef, Names};
 pub(super) use opponents::{Opponent, Opponents};
 pub(super) use played::{Contradiction, Game, Ply, plies};

@@ -60,6 +60,9 @@ pub(in crate::pages) struct Ply {
     /// How long the player took, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::pages) time_us: Option<u64>,
+    /// What it was granted for the network beyond that, in microseconds, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::pages) granted_us: Option<u64>,
     /// What its clock shows after the move, in microseconds; absent for a clock of each move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::pages) left_us: Option<u64>,
@@ -132,6 +135,7 @@ pub(in crate::pages) fn plies(moves: &[String], opening: usize, answers: &[Answe
             mv: bounded(mv, MOVE),
             player: answer.map(|answer| answer.player),
             time_us: answer.map(|answer| answer.time_us),
+            granted_us: answer.and_then(|answer| answer.granted_us),
             left_us: answer.and_then(|answer| answer.left_us),
             score: answer.and_then(|answer| answer.score),
         }

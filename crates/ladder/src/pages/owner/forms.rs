@@ -6,21 +6,22 @@ use askama::Template;
 use axum::Router;
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Form, State};
-use axum::http::header::{CACHE_CONTROL, SET_COOKIE};
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::HeaderMap;
+use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
 
-use super::session::{
-    Session, cookie, csrf, expect, expect_same_site, login_name, new_visit, set_cookie, visit_name,
-};
 use crate::BotId;
 use crate::now_ms;
 use crate::pages::extract::{Asked, Number};
 use crate::pages::html::{interval, page, whole};
 use crate::pages::model::{self, Rating};
 use crate::pages::refusal::{Kind, Refusal};
+
+use crate::pages::session::{
+    Session, cookie, csrf, expect, expect_same_site, login_name, new_visit, private, set_cookie, visit_name,
+};
 use crate::pages::site::Site;
 use crate::store::{Bot, By, Store, StoreError};
 use crate::terms::whole_ms;
@@ -44,13 +45,6 @@ pub(in crate::pages) fn router() -> Router<Arc<Site>> {
         .route("/owner/bots/{id}/disable", post(disable))
         .route("/owner/bots/{id}/enable", post(enable))
         .route("/owner/log-out", post(log_out))
-}
-
-/// A page that nobody else is to see, not even from a cache.
-fn private(answer: Response) -> Response {
-    let mut answer = answer;
-    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    answer
 }
 
 #[derive(Deserialize)]

@@ -4,6 +4,5 @@
 //! other site sends forms in an owner's name.
 
 mod forms;
-mod session;
 
 pub(super) use forms::router;

@@ -1,9 +1,11 @@
-//! How often an address asks, and how many spectators it has. Both are bounded, whoever asks.
+//! How often an address asks, and how many places it takes. Both are bounded, whoever asks.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use plyd_protocol::newcomers::network;
 
 /// The most addresses whose requests are counted; beyond them the one that has been quiet for longest is
 /// forgotten.
@@ -11,25 +13,18 @@ const ADDRESSES: usize = 10_000;
 
 /// Whose request it is: an IPv4 address, or an IPv6 network of a customer (/64).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Peer(Option<IpAddr>);
+pub(crate) struct Peer(Option<IpAddr>);
 
 impl Peer {
     /// None: unknown, and so one peer with all that are.
-    pub(super) fn of(address: Option<IpAddr>) -> Self {
-        Self(address.map(|address| match address.to_canonical() {
-            IpAddr::V6(address) => {
-                let mut segments = address.segments();
-                segments[4..].fill(0);
-                Ipv6Addr::from(segments).into()
-            }
-            address => address,
-        }))
+    pub(crate) fn of(address: Option<IpAddr>) -> Self {
+        Self(address.map(network))
     }
 }
 
 /// A bucket for each peer, from which each request takes a token, and which fills up with time.
 #[derive(Debug)]
-pub(super) struct Rates {
+pub(crate) struct Rates {
     burst: f64,
     a_second: f64,
     most: usize,
@@ -43,7 +38,7 @@ struct Bucket {
 }
 
 impl Rates {
-    pub(super) fn new(burst: u32, a_second: u32) -> Self {
+    pub(crate) fn new(burst: u32, a_second: u32) -> Self {
         Self {
             burst: f64::from(burst.max(1)),
             a_second: f64::from(a_second),
@@ -53,7 +48,7 @@ impl Rates {
     }
 
     /// Takes a token, if there is one.
-    pub(super) fn take(&self, peer: Peer, now: Instant) -> bool {
+    pub(crate) fn take(&self, peer: Peer, now: Instant) -> bool {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= self.most && !buckets.contains_key(&peer) {
             self.forget(&mut buckets, now);
@@ -83,7 +78,7 @@ impl Rates {
 
 /// Places of which each peer has some at most.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(crate) struct Places {
     all: usize,
     of_peer: usize,
     taken: Mutex<HashMap<Peer, usize>>,
@@ -91,18 +86,18 @@ pub(super) struct Places {
 
 /// A place, which is free again once this is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     places: Arc<Places>,
     peer: Peer,
 }
 
 impl Places {
-    pub(super) fn new(all: usize, of_peer: usize) -> Arc<Self> {
+    pub(crate) fn new(all: usize, of_peer: usize) -> Arc<Self> {
         Arc::new(Self { all, of_peer, taken: Mutex::default() })
     }
 
     /// Takes a place, if one is free.
-    pub(super) fn take(self: &Arc<Self>, peer: Peer) -> Option<Place> {
+    pub(crate) fn take(self: &Arc<Self>, peer: Peer) -> Option<Place> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = taken.values().sum();
         let own = taken.get(&peer).copied().unwrap_or_default();

@@ -1,13 +1,16 @@
 //! Who is logged in, by the cookie of the request; and the tokens of forms.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use axum::http::header::{COOKIE, ORIGIN};
+use axum::http::header::{CACHE_CONTROL, COOKIE, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
 use sha2::{Digest, Sha256};
 
+use crate::OwnerId;
 use crate::now_ms;
 use crate::pages::refusal::{Kind, Refusal};
 use crate::pages::settings::Settings;
@@ -48,6 +51,25 @@ impl FromRequestParts<Arc<Site>> for Session {
         let account = site.read(move |store| store.login(&asked, now_ms())).await?;
         Ok(Self { account: account.ok_or_else(nobody)?, login })
     }
+}
+
+/// The owner who looks at a page that is for everybody; nobody else has a login.
+pub(super) struct Visitor(pub(super) Option<OwnerId>);
+
+impl FromRequestParts<Arc<Site>> for Visitor {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Infallible> {
+        let session = Session::from_request_parts(parts, site).await.ok();
+        Ok(Self(session.map(|session| session.account.id)))
+    }
+}
+
+/// A page that nobody else is to see, not even from a cache.
+pub(super) fn private(answer: Response) -> Response {
+    let mut answer = answer;
+    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
 }
 
 /// The name of a login's cookie. Browsers take one that begins with `__Host-` over TLS alone, and from no

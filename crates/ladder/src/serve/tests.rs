@@ -1,0 +1,357 @@
+//! Encounters at the tables: a real database, the real door, and bots over streams in memory.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use plyd_core::engine::Entry;
+use plyd_protocol::{Seed, Settings as Rules};
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split,
+};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
+
+use super::clerk::{self, Sequels};
+use super::door::Gate;
+use super::players::draw;
+use super::tables::Tables;
+use crate::game::OpenGame;
+use crate::live::Live;
+use crate::play::{self, Hall, House, Recorder, Table};
+use crate::store::{By, Checked, Database, Keeper, NewEncounter, Store, StoreError};
+use crate::terms::{PoolClock, PoolTerms};
+use crate::{BotId, GameId, PoolId};
+
+/// Longer than any of these tests takes, whatever else the machine does.
+const LONG: Duration = Duration::from_secs(120);
+/// A clock that ends in none of them.
+const CALM: PoolClock = PoolClock::PerMove { ms: 600_000 };
+
+/// A ladder with a pool and two bots of two owners.
+struct Ladder {
+    folder: PathBuf,
+    keeper: Keeper,
+    hall: Arc<Hall<Gate>>,
+    tables: Tables,
+    tasks: JoinSet<Result<(), StoreError>>,
+    stopping: watch::Sender<bool>,
+    pool: PoolId,
+    terms: PoolTerms,
+    bots: [(BotId, String); 2],
+    _clerk: JoinHandle<Result<(), StoreError>>,
+}
+
+impl Drop for Ladder {
+    fn drop(&mut self) {
+        let _gone = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Ladder {
+    fn open(terms: PoolTerms) -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("plyd-tables-{}-{number}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let database = Database::Sqlite(folder.join("ladder.db"));
+        let by = By { who: "test", at_ms: 1 };
+        Store::init(&database, &by).unwrap();
+        let mut store = Store::serve(&database).unwrap();
+        let pool = store.add_pool("pool", &terms, &[], &by).unwrap();
+        let bots = ["ann", "bob"].map(|name| {
+            let link = store.invite(name, &by).unwrap();
+            let owner = store.join(link.text(), 2, 9).unwrap().0;
+            let bot = store.new_bot(owner, name, &by).unwrap();
+            (bot, store.new_token(bot, &by).unwrap().text().to_owned())
+        });
+        let keeper = Keeper::new(store).unwrap();
+        let gate = Gate::new(keeper.clone(), 4);
+        let hall = Hall::new(gate.clone(), play::Settings::default());
+        let (recorder, events) = Recorder::new(8, Live::new(8));
+        let sequels = Sequels::default();
+        let clerk = clerk::keep(keeper.clone(), Arc::clone(hall.bots()), sequels.clone(), events);
+        let (stopping, is_stopping) = watch::channel(false);
+        let tables = Tables {
+            games: plyd_games::REGISTRY,
+            table: Table {
+                bots: Arc::clone(hall.bots()),
+                house: Arc::new(House::start(1, 0).unwrap()),
+                recorder,
+            },
+            keeper: keeper.clone(),
+            gate,
+            sequels,
+            builds: Arc::default(),
+            back_within: LONG,
+            stopping: is_stopping,
+            playing: Arc::default(),
+        };
+        let (tasks, clerk) = (JoinSet::new(), tokio::spawn(clerk));
+        Self { folder, keeper, hall, tables, tasks, stopping, pool, terms, bots, _clerk: clerk }
+    }
+
+    /// Begins an encounter of the bots, in the database alone.
+    async fn begin(&self, seed: u64) -> OpenGame {
+        let opening = draw(plyd_games::REGISTRY, &self.terms, Seed(seed)).unwrap();
+        let players = [self.bots[0].0, self.bots[1].0];
+        let new = NewEncounter { pool: self.pool, players, seed: Seed(seed), opening };
+        self.ask(move |store| store.begin(&new, 5)).await
+    }
+
+    fn start(&mut self, game: OpenGame, resumed: bool) {
+        self.tables.start(&mut self.tasks, game, resumed);
+    }
+
+    /// Waits for the end of an encounter.
+    async fn ended(&mut self) {
+        timeout(LONG, self.tasks.join_next()).await.expect("in time").unwrap().unwrap().unwrap();
+        assert_eq!(self.tables.playing().count(), 0);
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> T {
+        self.keeper.ask(work).await.unwrap()
+    }
+
+    async fn check(&self) -> Checked {
+        let checked = self.ask(Store::check).await;
+        assert_eq!(checked.faults, [""; 0]);
+        checked
+    }
+
+    /// What one of the bots sends and gets, once it is taken.
+    async fn join(&self, at: usize) -> Bot {
+        let (own, theirs) = duplex(1 << 16);
+        tokio::spawn(Arc::clone(&self.hall).serve(theirs, None));
+        let (input, out) = split(own);
+        let lines = BufReader::new(input).lines();
+        let mut bot = Bot { lines, out, token: self.bots[at].1.clone() };
+        bot.offer(4).await;
+        assert_eq!(bot.read().await.unwrap()["of"], "offer");
+        bot
+    }
+}
+
+/// A bot's end of its connection.
+struct Bot {
+    lines: tokio::io::Lines<BufReader<ReadHalf<DuplexStream>>>,
+    out: WriteHalf<DuplexStream>,
+    token: String,
+}
+
+impl Bot {
+    async fn write(&mut self, line: Value) {
+        // The ladder may have closed the connection.
+        let _gone = self.out.write_all(format!("{line}\n").as_bytes()).await;
+    }
+
+    async fn offer(&mut self, concurrency: u32) {
+        let offer = json!({
+            "id": format!("offer-{concurrency}"), "cmd": "offer", "protocol": { "min": 1, "max": 1 },
+            "token": self.token, "concurrency": concurrency, "legal": true,
+        });
+        self.write(offer).await;
+    }
+
+    /// The next line that is no ping, which is answered; nothing at the end.
+    async fn read(&mut self) -> Option<Value> {
+        loop {
+            let line = timeout(LONG, self.lines.next_line()).await.expect("in time").ok()??;
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["cmd"] != "ping" {
+                return Some(message);
+            }
+            self.write(json!({ "id": message["id"], "type": "result" })).await;
+        }
+    }
+
+    /// Answers by the first legal move.
+    async fn first(&mut self, go: &Value) {
+        self.write(json!({ "id": go["id"], "type": "bestmove", "move": go["x_legal"][0] })).await;
+    }
+
+    /// Plays by the first legal move until a game is over; gives its end.
+    async fn play(&mut self) -> Value {
+        loop {
+            let message = self.read().await.expect("the game is not over");
+            match message["cmd"].as_str() {
+                Some("go") => self.first(&message).await,
+                Some("over") => return message,
+                _ => panic!("{message}"),
+            }
+        }
+    }
+}
+
+/// Plays so many games; gives their ends.
+fn plays(mut bot: Bot, games: usize) -> JoinHandle<Vec<Value>> {
+    tokio::spawn(async move {
+        let mut ends = Vec::new();
+        for _ in 0..games {
+            ends.push(bot.play().await);
+        }
+        ends
+    })
+}
+
+async fn done<T>(task: JoinHandle<T>) -> T {
+    timeout(LONG, task).await.expect("in time").unwrap()
+}
+
+/// The terms of games of some moves.
+fn terms(clock: PoolClock) -> PoolTerms {
+    let mut terms = PoolTerms::new("l-game", clock);
+    terms.strictness.max_moves = 12;
+    terms
+}
+
+#[tokio::test]
+async fn a_bot_that_is_leaving_plays_both_games_of_its_pair() {
+    let mut ladder = Ladder::open(terms(CALM));
+    let mut leaving = ladder.join(0).await;
+    let other = plays(ladder.join(1).await, 2);
+    let game = ladder.begin(7).await;
+    ladder.start(game, false);
+    let go = leaving.read().await.unwrap();
+    assert_eq!(go["x_game"], "g1");
+    leaving.offer(0).await;
+    let taken = leaving.read().await.unwrap();
+    assert_eq!((&taken["concurrency"], &taken["games"]), (&json!(0), &json!(["g1"])));
+    leaving.first(&go).await;
+    let ends = [leaving.play().await, leaving.play().await];
+    let named = ends.each_ref().map(|end| (&end["x_game"], &end["next"]));
+    let [first, second] = ["g1", "g2"].map(Value::from);
+    assert_eq!(named, [(&first, &second), (&second, &Value::Null)]);
+    assert_eq!(done(other).await.len(), 2);
+    ladder.ended().await;
+    let checked = ladder.check().await;
+    assert_eq!((checked.games, checked.void, checked.encounters), (2, 0, 1));
+}
+
+#[tokio::test]
+async fn a_bot_that_goes_after_the_first_game_loses_the_second_by_its_clock() {
+    let mut ladder = Ladder::open(terms(PoolClock::PerMove { ms: 200 }));
+    let other = plays(ladder.join(0).await, 2);
+    let mut goes = ladder.join(1).await;
+    let game = ladder.begin(7).await;
+    ladder.start(game, false);
+    // Who is late in this game does not matter.
+    while let Some(message) = goes.read().await {
+        match message["cmd"].as_str() {
+            Some("go") => {
+                goes.first(&message).await;
+                goes.offer(0).await;
+            }
+            Some("over") => break,
+            _ => {}
+        }
+    }
+    drop(goes);
+    done(other).await;
+    ladder.ended().await;
+    let second = ladder.ask(|store| store.game(GameId(2))).await;
+    assert_eq!((second.state.as_str(), second.forfeit_bot), ("over", Some(ladder.bots[1].0)));
+    assert_eq!(ladder.check().await.encounters, 1, "the pair counts for both");
+}
+
+#[tokio::test]
+async fn a_ladder_that_stops_between_the_games_of_a_pair_goes_on_with_the_second() {
+    let mut ladder = Ladder::open(terms(CALM));
+    let mut bots = [ladder.join(0).await, ladder.join(1).await];
+    let game = ladder.begin(7).await;
+    ladder.start(game, false);
+    let go = bots[0].read().await.unwrap();
+    ladder.stopping.send(true).unwrap();
+    bots[0].first(&go).await;
+    let [one, other] = bots.map(|bot| plays(bot, 1));
+    assert_eq!(done(one).await[0]["next"], "g2");
+    assert_eq!(done(other).await[0]["next"], "g2");
+    ladder.ended().await;
+    let mut open = ladder.ask(Store::open_games).await;
+    assert_eq!(open.iter().map(|game| game.id).collect::<Vec<_>>(), [GameId(2)]);
+    let mut bots = [ladder.join(0).await, ladder.join(1).await];
+    // Both are leaving already when it goes on.
+    for bot in &mut bots {
+        bot.offer(0).await;
+        assert_eq!(bot.read().await.unwrap()["concurrency"], 0);
+    }
+    ladder.start(open.remove(0), true);
+    for bot in bots.map(|bot| plays(bot, 1)) {
+        assert_ne!(done(bot).await[0]["outcome"], "void");
+    }
+    ladder.ended().await;
+    assert_eq!(ladder.check().await.encounters, 1);
+}
+
+#[tokio::test]
+async fn a_game_that_becomes_void_while_it_is_prepared_is_not_played() {
+    let mut ladder = Ladder::open(terms(CALM));
+    let bots = [ladder.join(0).await, ladder.join(1).await];
+    let game = ladder.begin(7).await;
+    // No table could be reached then.
+    let by = By { who: "eve", at_ms: 6 };
+    assert!(ladder.ask(move |store| store.void_game(GameId(1), "a wrong start", &by)).await);
+    ladder.start(game, false);
+    for mut bot in bots {
+        let over = bot.read().await.unwrap();
+        assert_eq!((&over["cmd"], &over["outcome"]), (&json!("over"), &json!("void")));
+        assert_eq!((&over["message"], &over["next"]), (&json!("a wrong start"), &Value::Null));
+    }
+    ladder.ended().await;
+    assert_eq!(ladder.check().await.void, 2);
+}
+
+#[tokio::test]
+async fn a_game_that_cannot_be_prepared_is_called_off() {
+    let mut ladder = Ladder::open(terms(CALM));
+    let bots = [ladder.join(0).await, ladder.join(1).await];
+    let mut game = ladder.begin(7).await;
+    game.opening.start = "no position".into();
+    ladder.start(game, false);
+    for mut bot in bots {
+        let over = bot.read().await.unwrap();
+        assert_eq!((&over["x_game"], &over["outcome"]), (&json!("g1"), &json!("void")));
+        assert!(over["message"].as_str().unwrap().contains("opening cannot be read"), "{over}");
+    }
+    ladder.ended().await;
+    assert_eq!(ladder.check().await.void, 2);
+}
+
+/// What chance did in a game, and all that was played.
+fn chance(over: &Value) -> (Vec<String>, Vec<String>) {
+    let moves: Vec<String> = serde_json::from_value(over["record"]["moves"].clone()).unwrap();
+    (moves.iter().filter(|ply| ply.starts_with('~')).cloned().collect(), moves)
+}
+
+#[tokio::test]
+async fn chance_does_the_same_in_both_games_of_a_pair_and_something_else_in_another_pair() {
+    let entry: &Entry = &plyd_games::ijk::ENTRY;
+    let rules = Rules([("mode".to_owned(), "nondet".into())].into());
+    let mut terms = PoolTerms { rules, ..PoolTerms::new(entry.name, CALM) };
+    terms.strictness.max_moves = 20;
+    let mut ladder = Ladder::open(terms);
+    let bots = [plays(ladder.join(0).await, 4), plays(ladder.join(1).await, 4)];
+    for seed in [7, 8] {
+        let game = ladder.begin(seed).await;
+        ladder.start(game, false);
+        ladder.ended().await;
+    }
+    for bot in bots {
+        let ends = done(bot).await;
+        let played: Vec<_> = ends.iter().map(chance).collect();
+        // Both sides play alike, so that whole games are equal if chance is, with sides swapped.
+        assert_eq!(played[0], played[1]);
+        assert_eq!(played[2], played[3]);
+        assert!(!played[0].0.is_empty() && played[0].0 != played[2].0, "{played:?}");
+        let openings = ends.iter().map(|end| &end["record"]["start"]).collect::<Vec<_>>();
+        assert_eq!((openings[0], openings[2]), (openings[1], openings[3]));
+    }
+    assert_eq!(ladder.check().await.encounters, 2);
+}
