@@ -98,6 +98,12 @@ fn the_parts_of_a_match_are_its_games_and_its_report() {
     let page = [&["--html", "page.html", "--merge"][..], &files].concat();
     assert!(process::output(command(&directory, &page)).status.success());
     assert!(fs::read_to_string(directory.join("page.html")).unwrap().contains("\"scheduled\":18"));
+    // A page replaces no record.
+    let given = [&["--html", files[1], "--merge"][..], &files].concat();
+    let before = fs::read(directory.join(files[1])).unwrap();
+    let error = String::from_utf8(process::output(command(&directory, &given)).stderr).unwrap();
+    assert!(error.contains("would replace the record"), "{error}");
+    assert_eq!(fs::read(directory.join(files[1])).unwrap(), before);
     fs::remove_dir_all(directory).unwrap();
 }
 

@@ -135,10 +135,11 @@ impl<'w> Conversation<'w> {
         self.lines.pong()
     }
 
-    /// Sends bytes repeatedly until the connection is closed; returns whether that was before `most` bytes.
-    pub(super) fn pour(&mut self, bytes: &[u8], most: usize) -> Checked<bool> {
-        self.lines.set_write_timeout(self.deadline.saturating_duration_since(Instant::now()));
-        for _ in 0..most / bytes.len() {
+    /// Sends bytes repeatedly until the connection is closed; returns whether that was in time.
+    pub(super) fn pour(&mut self, bytes: &[u8], time: Duration) -> Checked<bool> {
+        let end = self.deadline.min(Instant::now() + time);
+        self.lines.set_write_timeout(time);
+        while Instant::now() < end {
             match self.lines.send_bytes(bytes) {
                 Ok(_) => {}
                 Err(LineError::Closed) => return Ok(true),

@@ -53,6 +53,9 @@ pub mod serve;
 #[cfg(feature = "server")]
 pub mod store;
 pub mod terms;
+#[cfg(feature = "server")]
+#[cfg(test)]
+mod test_bot;
 
 #[cfg(feature = "server")]
 pub use clock::now_ms;

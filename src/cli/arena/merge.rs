@@ -7,34 +7,13 @@ use super::report::Report;
 use super::{Args, show};
 use crate::arena::{MergeError, merge};
 use crate::cli::failure::Failure;
-use crate::cli::registry;
-
-/// What describes a match that is to be played: the records of the shards say it.
-pub(super) const NOT_WITH: [&str; 20] = [
-    "game",
-    "position",
-    "moves",
-    "rules",
-    "players",
-    "gauntlet",
-    "ladder",
-    "games",
-    "openings",
-    "random_plies",
-    "seed",
-    "sprt",
-    "concurrency",
-    "margin",
-    "forgive_stalls",
-    "timeout",
-    "max_moves",
-    "adjudicate",
-    "preset",
-    "record",
-];
+use crate::cli::{output, registry};
 
 /// Reads the records of all shards, and reports on the whole match.
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    if let Some(path) = &args.html {
+        args.merge.iter().try_for_each(|part| output::try_path("--html", path, Some(part)))?;
+    }
     let mut gallery = args.html.is_some().then(Gallery::default);
     let merged = merge(&args.merge, registry::games(), |game| {
         if let Some(gallery) = &mut gallery {

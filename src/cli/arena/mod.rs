@@ -7,7 +7,7 @@ mod player;
 mod presets;
 mod report;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use std::time::Duration;
 use crate::arena::archive::{Archive, ArchiveError};
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
 use crate::arena::{
-    self, Adjudication, Cores, Format, Header, Match, PlayedGame, Schedule, Shard, Stalls, Strictness,
-    Summary,
+    self, Address, Adjudication, Cores, Format, Header, Match, PlayedGame, Schedule, Shard, Stalls,
+    Strictness, Summary,
 };
 use crate::engine::AnyRoot;
 use plyd_protocol::{Seed, Setting};
@@ -39,6 +39,26 @@ const GAMES_SPRT: u32 = 10_000;
 
 /// What an interrupt does.
 const PLAYED_OUT: &str = "the games in progress are played to their end; interrupt again to abandon them";
+
+/// The arguments that say what a match is. Neither a published report's matches nor the records of shards
+/// take them, since they have their own.
+const DESCRIPTION: [&str; 15] = [
+    "game",
+    "position",
+    "moves",
+    "rules",
+    "players",
+    "gauntlet",
+    "ladder",
+    "openings",
+    "random_plies",
+    "sprt",
+    "margin",
+    "forgive_stalls",
+    "timeout",
+    "max_moves",
+    "adjudicate",
+];
 
 /// Random moves of an opening if nothing else says how games begin.
 const RANDOM_PLIES: u16 = 2;
@@ -69,7 +89,7 @@ The same command with the same --record file goes on where it was ended; with --
 pub(super) struct Args {
     /// Play the matches of a published report again, and print its figures beside ours
     #[arg(long, value_name = "NAME", value_parser = presets::parser())]
-    #[arg(conflicts_with_all = presets::FIXED, hide = presets::names().next().is_none())]
+    #[arg(conflicts_with_all = DESCRIPTION, conflicts_with_all = ["html", "shard"], hide = presets::names().next().is_none())]
     preset: Option<String>,
     #[command(flatten)]
     position: Option<PositionArgs>,
@@ -132,7 +152,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "I/N", requires = "record", conflicts_with = "sprt")]
     shard: Option<Shard>,
     /// Report on the whole match from the records of all its parts; nothing is played
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = merge::NOT_WITH)]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = DESCRIPTION)]
+    #[arg(conflicts_with_all = ["games", "seed", "concurrency", "preset", "record"])]
     merge: Vec<PathBuf>,
     /// Write a page of figures, charts and games to step through, which a browser shows without a network
     #[arg(long, value_name = "FILE")]
@@ -313,9 +334,11 @@ fn read_match(args: &Args) -> Result<Match, Failure> {
     if games % 2 == 1 {
         return Err(Failure::Usage("give --games an even number: each opening is played twice".into()));
     }
-    let identify = if args.shard.is_some() { build::content } else { build::of };
-    let players: Vec<arena::Player> =
-        texts.iter().map(|text| player::player(game, text, identify)).collect::<Result<_, _>>()?;
+    let mut players: Vec<arena::Player> =
+        texts.iter().map(|text| player::player(game, text)).collect::<Result<_, _>>()?;
+    if args.shard.is_some() {
+        name_by_content(&mut players);
+    }
     let format = match (args.gauntlet, args.ladder) {
         (true, _) => Format::Gauntlet,
         (false, true) => Format::Ladder,
@@ -353,6 +376,18 @@ fn read_match(args: &Args) -> Result<Match, Failure> {
         reaper: None,
         stalls: args.forgive_stalls.then(Stalls::watch),
     })
+}
+
+/// Has records name the players' programs by their content: other parts are played on other machines, where
+/// the date of a file says nothing. A program that several players have is read once.
+fn name_by_content(players: &mut [arena::Player]) {
+    let mut known = HashMap::new();
+    for player in players {
+        if let Address::Program(program) = &player.address {
+            let content = known.entry(program.path.clone());
+            player.build = content.or_insert_with(|| build::content(program.path.as_ref())).clone();
+        }
+    }
 }
 
 /// The openings of so many rounds.

@@ -1,7 +1,6 @@
 //! The text of a player: `default,eval=mobility,time=100ms`, `cmd=/usr/bin/plyd
 //! serve,player=default,nodes=5000` or `tcp=localhost:7117,tc=10s+0.1s`.
 
-use std::path::Path;
 use std::time::Duration;
 
 use crate::arena::{Address, Player, TimeControl};
@@ -13,7 +12,7 @@ use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Settings};
 
 use crate::cli::failure::Failure;
 use crate::cli::token_file::read_token;
-use crate::cli::{clock, own, parse, position};
+use crate::cli::{build, clock, own, parse, position};
 
 /// The time for a move of a player that has no limit.
 const DEFAULT_TIME: TimeControl = TimeControl::PerMove(Duration::from_millis(100));
@@ -24,13 +23,10 @@ const PLACES: &str = "cmd, tcp, ws, tls, wss or unix";
 /// The most players that one text stands for.
 const MOST_SPREAD: u32 = 100;
 
-/// What distinguishes a program from another build of it.
-pub(super) type Identify = fn(&Path) -> Option<String>;
-
 /// Reads a player of a game. Options of our own players are checked; those of other programs are theirs to
 /// check.
-pub(super) fn player(entry: &Entry, text: &str, identify: Identify) -> Result<Player, Failure> {
-    read(entry, text, identify).map_err(|message| Failure::Usage(format!("--player {text}: {message}")))
+pub(super) fn player(entry: &Entry, text: &str) -> Result<Player, Failure> {
+    read(entry, text).map_err(|message| Failure::Usage(format!("--player {text}: {message}")))
 }
 
 /// A player for each value if an option is written as `NAME=A..B`, from A to B; the text itself if none
@@ -65,7 +61,7 @@ pub(super) fn spread(text: &str) -> Result<Vec<String>, Failure> {
     Ok((first..=last).map(player).collect())
 }
 
-fn read(entry: &Entry, text: &str, identify: Identify) -> Result<Player, String> {
+fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     let (mut address, mut token, mut time, mut limit) = (None, None, None, Limit::default());
     let mut legal = false;
     let mut options: Vec<(String, String)> = Vec::new();
@@ -113,7 +109,7 @@ fn read(entry: &Entry, text: &str, identify: Identify) -> Result<Player, String>
         None => own_options(entry, &options)?,
     };
     let address = address.map_or_else(own_program, Ok)?;
-    let build = build(&address, identify);
+    let build = build(&address);
     Ok(Player {
         name: text.to_owned(),
         address,
@@ -128,9 +124,9 @@ fn read(entry: &Entry, text: &str, identify: Identify) -> Result<Player, String>
 
 /// What distinguishes a program from another build of it. None for a server, and for a program that is
 /// found on the path.
-fn build(address: &Address, identify: Identify) -> Option<String> {
+fn build(address: &Address) -> Option<String> {
     let Address::Program(program) = address else { return None };
-    identify(program.path.as_ref())
+    build::of(program.path.as_ref())
 }
 
 /// Takes what can be given only once; `names` lists the settings that give it.
@@ -182,7 +178,7 @@ mod tests {
     use crate::games::REGISTRY;
 
     fn isolation(text: &str) -> Result<Player, String> {
-        read(REGISTRY.iter().find(|entry| entry.name == "isolation").unwrap(), text, crate::cli::build::of)
+        read(REGISTRY.iter().find(|entry| entry.name == "isolation").unwrap(), text)
     }
 
     fn json(options: &Settings) -> String {

@@ -271,8 +271,9 @@ fn connections_are_counted_by_what_a_proxy_says_if_there_is_one() {
         (String::new(), true, false),
     ];
     for is_behind in [true, false] {
-        let flags = ["--http", "127.0.0.1:0", "--connections-per-address", "1", "--behind-proxy"];
-        ladder.serve(&flags[..if is_behind { 5 } else { 4 }]);
+        let flags = ["--http", "127.0.0.1:0", "--connections-per-address", "1"];
+        let proxy = ["--behind-proxy", "--dial", "wss://ladder.example"];
+        ladder.serve(&[&flags[..], if is_behind { &proxy } else { &[] }].concat());
         let web = ladder.web.unwrap();
         let (_first, answer) = offer(web, &tokens[0], &taken);
         assert_eq!(answer["of"], "offer", "{answer}");

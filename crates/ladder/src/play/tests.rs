@@ -22,7 +22,6 @@ use plyd_games::REGISTRY;
 use plyd_protocol::{ErrorCode, Offer, Player, Seed};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -31,10 +30,8 @@ use tokio::time::{sleep, timeout};
 use super::*;
 use crate::game::GameEnd;
 use crate::live::{Live, LiveEvent, Update};
+use crate::test_bot::{Bot, LONG};
 use crate::{BotId, GameId, PoolId};
-
-/// Longer than any of these tests takes, whatever else the machine does.
-const LONG: Duration = Duration::from_secs(120);
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -146,82 +143,23 @@ fn heap() -> Arc<dyn AnyRoot> {
     Position::start(&nim::ENTRY).root().clone()
 }
 
-/// A bot's end of its connection.
-struct Bot {
-    lines: tokio::io::Lines<BufReader<OwnedReadHalf>>,
-    out: OwnedWriteHalf,
-    /// What the ladder answered to its offer.
-    taken: Value,
+/// A bot of that number that has not offered itself yet.
+async fn dial(address: SocketAddr, number: u64) -> Bot<TcpStream> {
+    Bot::new(TcpStream::connect(address).await.unwrap(), token(number))
 }
 
-impl Bot {
-    async fn dial(address: SocketAddr) -> Self {
-        let (input, out) = TcpStream::connect(address).await.unwrap().into_split();
-        Self { lines: BufReader::new(input).lines(), out, taken: Value::Null }
-    }
+/// A bot of that number whose offer was taken.
+async fn join(address: SocketAddr, number: u64) -> Bot<TcpStream> {
+    Bot::join(TcpStream::connect(address).await.unwrap(), token(number)).await
+}
 
-    /// Dials and offers itself; it wants the legal moves.
-    async fn join(address: SocketAddr, number: u64) -> Self {
-        let mut bot = Self::dial(address).await;
-        bot.offer(number, 4).await;
-        bot.taken = bot.read().await.unwrap();
-        assert_eq!((&bot.taken["of"], &bot.taken["type"]), (&json!("offer"), &json!("result")));
-        bot
-    }
-
-    async fn offer(&mut self, number: u64, concurrency: u32) {
-        let offer = json!({
-            "id": format!("offer-{concurrency}"), "cmd": "offer", "protocol": { "min": 1, "max": 1 },
-            "token": format!("bot-{number}"), "concurrency": concurrency, "legal": true,
-        });
-        self.write(&offer.to_string()).await;
-    }
-
-    async fn write(&mut self, line: &str) {
-        // The ladder may have closed the connection.
-        let _gone = self.out.write_all(format!("{line}\n").as_bytes()).await;
-    }
-
-    /// The next line that is no ping, which is answered; nothing at the end.
-    async fn read(&mut self) -> Option<Value> {
-        loop {
-            let line = timeout(LONG, self.lines.next_line()).await.expect("in time").ok()??;
-            let message: Value = serde_json::from_str(&line).unwrap();
-            if message["cmd"] != "ping" {
-                return Some(message);
-            }
-            self.write(&format!(r#"{{"id":{},"type":"result"}}"#, message["id"])).await;
-        }
-    }
-
-    /// Answers with a move.
-    async fn best(&mut self, go: &Value, mv: &Value) {
-        self.write(&json!({ "id": go["id"], "type": "bestmove", "move": mv }).to_string()).await;
-    }
-
-    /// Plays by the first legal move until one game is over; gives its end.
-    async fn play(&mut self) -> Value {
-        loop {
-            let message = self.read().await.expect("the game is not over");
-            match message["cmd"].as_str() {
-                Some("go") => self.best(&message, &message["x_legal"][0]).await,
-                Some("over") => return message,
-                _ => panic!("{message}"),
-            }
-        }
-    }
+fn token(number: u64) -> String {
+    format!("bot-{number}")
 }
 
 /// Runs a bot that plays `games` games at once or one after the other.
 fn bot(address: SocketAddr, number: u64, games: usize) -> JoinHandle<Vec<Value>> {
-    tokio::spawn(async move {
-        let mut bot = Bot::join(address, number).await;
-        let mut ends = Vec::new();
-        for _ in 0..games {
-            ends.push(bot.play().await);
-        }
-        ends
-    })
+    tokio::spawn(async move { join(address, number).await.plays(games).await.unwrap() })
 }
 
 async fn until(what: &str, mut holds: impl FnMut() -> bool) {
@@ -292,7 +230,7 @@ enum Way {
 }
 
 async fn misbehave(address: SocketAddr, way: Way) {
-    let mut bot = Bot::join(address, 1).await;
+    let mut bot = join(address, 1).await;
     let mut is_first = true;
     while let Some(message) = bot.read().await {
         if message["cmd"] != "go" {
@@ -382,7 +320,7 @@ async fn against(way: Way, clock: u64, wait: u64) -> GameEnd {
     let ladder = Ladder::open(settings()).await;
     let bots = [tokio::spawn(misbehave(ladder.address, way)), {
         let address = ladder.address;
-        tokio::spawn(async move { drop(Bot::join(address, 2).await.play().await) })
+        tokio::spawn(async move { drop(join(address, 2).await.play().await) })
     }];
     until("both are there", || ladder.hall.bots().ready().len() == 2).await;
     let mut game = game(1, [ladder.bot(1, 1), ladder.bot(2, 1)], heap());
@@ -400,14 +338,14 @@ async fn against(way: Way, clock: u64, wait: u64) -> GameEnd {
 async fn a_bot_that_comes_back_goes_on_with_its_clock() {
     let ladder = Ladder::open(settings()).await;
     let opponent = bot(ladder.address, 2, 1);
-    let mut first = Bot::join(ladder.address, 1).await;
+    let mut first = join(ladder.address, 1).await;
     assert_eq!(first.taken["games"], json!([]));
     let mut game = game(8, [ladder.bot(1, 8), ladder.bot(2, 8)], heap());
     game.terms.controls = [TimeControl::PerMove(LONG), TimeControl::Unlimited];
     let played = ladder.play(game);
     let asked = first.read().await.unwrap();
     // Its machine is cut off, so that the ladder sees nothing of that.
-    let mut second = Bot::join(ladder.address, 1).await;
+    let mut second = join(ladder.address, 1).await;
     let end = first.read().await.unwrap();
     assert_eq!((&end["code"], &end["fatal"]), (&json!("disconnected"), &json!(true)));
     assert_eq!(first.read().await, None);
@@ -419,7 +357,7 @@ async fn a_bot_that_comes_back_goes_on_with_its_clock() {
     drop(second);
     until("it has left", || ladder.hall.bots().find(BotId(1)).is_ok_and(|found| found.is_none())).await;
     sleep(ms(20)).await;
-    let mut third = Bot::join(ladder.address, 1).await;
+    let mut third = join(ladder.address, 1).await;
     let again = third.read().await.unwrap();
     assert_eq!(again["position"], asked["position"]);
     assert!(again["elapsed_ms"].as_u64() >= Some(20), "{again}");
@@ -474,7 +412,7 @@ async fn a_game_does_not_count_if_neither_bot_comes_back_to_it_or_the_ladder_say
     ] {
         let mut present = None;
         if is_present {
-            present = Some(Bot::join(ladder.address, 2).await);
+            present = Some(join(ladder.address, 2).await);
         }
         let mut game = game(id, [ladder.bot(1, id), ladder.bot(2, id)], heap());
         game.resumed = Some(Resumed { turns: vec![turn.clone(); turns], back_by: Instant::now() + back });
@@ -507,7 +445,7 @@ async fn a_bot_that_alone_stays_away_from_a_game_that_goes_on_loses_by_its_clock
         game.terms.controls = [TimeControl::PerMove(ms(50)); 2];
         let mut present = None;
         if comes {
-            let bot = Some(Bot::join(ladder.address, 2).await).filter(|_| stays);
+            let bot = Some(join(ladder.address, 2).await).filter(|_| stays);
             // It answers pings meanwhile.
             present = bot.map(|mut bot| tokio::spawn(async move { bot.read().await }));
             until("who does not stay has left", || {
@@ -531,11 +469,11 @@ async fn a_bot_that_alone_stays_away_from_a_game_that_goes_on_loses_by_its_clock
 #[tokio::test]
 async fn a_bot_that_is_disabled_loses_its_games_asked_or_awaited_or_gone() {
     let ladder = Ladder::open(settings()).await;
-    let mut present = Bot::join(ladder.address, 2).await;
+    let mut present = join(ladder.address, 2).await;
     for (id, joins, resumes) in [(1, false, true), (2, true, false), (3, false, false)] {
         let mut disabled = None;
         if joins {
-            disabled = Some(Bot::join(ladder.address, 1).await);
+            disabled = Some(join(ladder.address, 1).await);
         }
         let mut game = game(id, [ladder.bot(1, id), ladder.bot(2, id)], heap());
         game.terms.controls = [TimeControl::PerMove(LONG); 2];
@@ -586,13 +524,13 @@ async fn a_bot_takes_no_further_game_until_it_knows_how_the_one_before_ended() {
 #[tokio::test]
 async fn a_bot_that_is_disconnected_may_come_back() {
     let ladder = Ladder::open(settings()).await;
-    let mut bot = Bot::join(ladder.address, 1).await;
+    let mut bot = join(ladder.address, 1).await;
     ladder.hall.bots().disconnect(BotId(1), "its token was replaced");
     ladder.hall.bots().disconnect(BotId(9), "it is not there");
     let last = bot.read().await.unwrap();
     assert_eq!((&last["code"], &last["message"]), (&json!("disconnected"), &json!("its token was replaced")));
     assert_eq!(bot.read().await, None);
-    Bot::join(ladder.address, 1).await;
+    join(ladder.address, 1).await;
 }
 
 #[tokio::test]
@@ -614,7 +552,7 @@ async fn offers_are_answered_by_what_is_wrong_with_them() {
         (&long, Value::Null, "line_too_long"),
         ("", Value::Null, "timed_out"),
     ] {
-        let mut bot = Bot::dial(ladder.address).await;
+        let mut bot = dial(ladder.address, 1).await;
         bot.write(line).await;
         let error = bot.read().await.unwrap_or_else(|| panic!("{line:.40}"));
         assert_eq!((&error["id"], &error["code"]), (&id, &json!(code)), "{line:.40}");
@@ -627,17 +565,17 @@ async fn offers_are_answered_by_what_is_wrong_with_them() {
         until("a place is free", || ladder.hall.bots().ready().len() == bots.len()).await;
         bots.push(joined(ladder.address, number).await);
     }
-    let mut fourth = Bot::dial(ladder.address).await;
-    fourth.offer(4, 1).await;
+    let mut fourth = dial(ladder.address, 4).await;
+    fourth.offer(1).await;
     assert_eq!(fourth.read().await.unwrap()["code"], "too_many_connections");
     assert_eq!(fourth.read().await, None);
 }
 
 /// Joins as soon as there is a place.
-async fn joined(address: SocketAddr, number: u64) -> Bot {
+async fn joined(address: SocketAddr, number: u64) -> Bot<TcpStream> {
     loop {
-        let mut bot = Bot::dial(address).await;
-        bot.offer(number, 1).await;
+        let mut bot = dial(address, number).await;
+        bot.offer(1).await;
         match bot.read().await {
             Some(taken) if taken["type"] == "result" => return bot,
             Some(full) => assert_eq!(full["code"], "too_many_connections"),
@@ -649,7 +587,7 @@ async fn joined(address: SocketAddr, number: u64) -> Bot {
 #[tokio::test]
 async fn a_bot_changes_what_it_offers() {
     let ladder = Ladder::open(settings()).await;
-    let mut bot = Bot::join(ladder.address, 5).await;
+    let mut bot = join(ladder.address, 5).await;
     assert_eq!((&bot.taken["bot"], &bot.taken["heartbeat_ms"]), (&json!("the 5"), &json!(50)));
     let slots = || ladder.hall.bots().ready().first().map(|ready| (ready.bot, ready.slots));
     assert_eq!(slots(), Some((BotId(5), 4)));
@@ -657,7 +595,7 @@ async fn a_bot_changes_what_it_offers() {
     assert_eq!(slots(), Some((BotId(5), 3)));
     // More than the ladder allows, one that has begun, and none.
     for (concurrency, applied, expected) in [(9, 4, Some(3)), (1, 1, None), (0, 0, None)] {
-        bot.offer(5, concurrency).await;
+        bot.offer(concurrency).await;
         let taken = bot.read().await.unwrap();
         assert_eq!((&taken["concurrency"], &taken["games"]), (&json!(applied), &json!(["g9"])));
         assert_eq!(slots().map(|(_, slots)| slots), expected);
@@ -668,10 +606,11 @@ async fn a_bot_changes_what_it_offers() {
     // What is no offer is refused, and the connection goes on.
     bot.write(r#"{"id":"q","cmd":"status"}"#).await;
     assert_eq!(bot.read().await.unwrap()["code"], "unknown_cmd");
-    bot.offer(5, 1).await;
+    bot.offer(1).await;
     assert_eq!(bot.read().await.unwrap()["concurrency"], 1);
     // Another bot's token ends it.
-    bot.offer(6, 1).await;
+    bot.token = token(6);
+    bot.offer(1).await;
     assert_eq!(bot.read().await.unwrap()["code"], "forbidden");
     assert_eq!(bot.read().await, None);
     until("it is gone", || slots().is_none()).await;
@@ -681,8 +620,8 @@ async fn a_bot_changes_what_it_offers() {
 async fn a_bot_that_answers_no_ping_is_gone_unless_it_thinks() {
     let ladder = Ladder::open(settings()).await;
     let address = ladder.address;
-    let alive = tokio::spawn(async move { Bot::join(address, 1).await.read().await });
-    let mut mute = Bot::join(address, 2).await;
+    let alive = tokio::spawn(async move { join(address, 1).await.read().await });
+    let mut mute = join(address, 2).await;
     until("it was measured", || {
         let found = ladder.hall.bots().find(BotId(1)).ok().flatten();
         found.is_some_and(|(link, _)| link.round_trip().is_some())
@@ -883,7 +822,7 @@ async fn nothing_goes_on_once_nobody_keeps_it() {
 #[tokio::test]
 async fn bots_are_taken_leave_of() {
     let ladder = Ladder::open(settings()).await;
-    let mut bot = Bot::join(ladder.address, 1).await;
+    let mut bot = join(ladder.address, 1).await;
     ladder.hall.bots().farewell("back in a minute", 60_000);
     let notice = bot.read().await.unwrap();
     assert_eq!((&notice["kind"], &notice["retry_ms"]), (&json!("going_away"), &json!(60_000)));
@@ -928,20 +867,20 @@ async fn offers_of_an_address_are_taken_at_its_rate() {
     let settings = Settings { offers_at_once: 3, offers_a_second: 0, ..settings() };
     let ladder = Ladder::open(settings).await;
     // A further offer counts as the one of another connection does.
-    let mut first = Bot::join(ladder.address, 1).await;
-    first.offer(1, 2).await;
+    let mut first = join(ladder.address, 1).await;
+    first.offer(2).await;
     assert_eq!(first.read().await.unwrap()["type"], "result");
-    let _second = Bot::join(ladder.address, 2).await;
-    first.offer(1, 3).await;
+    let _second = join(ladder.address, 2).await;
+    first.offer(3).await;
     let refused = first.read().await.unwrap();
     assert_eq!((&refused["code"], &refused["id"]), (&json!("too_many_requests"), &json!("offer-3")));
-    let mut third = Bot::dial(ladder.address).await;
-    third.offer(3, 1).await;
+    let mut third = dial(ladder.address, 3).await;
+    third.offer(1).await;
     let refused = third.read().await.unwrap();
     assert_eq!((&refused["code"], &refused["fatal"]), (&json!("too_many_connections"), &json!(true)));
     assert!(third.read().await.is_none(), "its connection is closed");
     // Whoever is there stays.
-    first.offer(1, 4).await;
+    first.offer(4).await;
     assert_eq!(first.read().await.unwrap()["code"], "too_many_requests");
     drop((first, third));
     ladder.close().await;

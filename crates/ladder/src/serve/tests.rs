@@ -4,14 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use plyd_core::engine::Entry;
 use plyd_protocol::{Seed, Settings as Rules};
 use serde_json::{Value, json};
-use tokio::io::{
-    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split,
-};
+use tokio::io::{DuplexStream, duplex};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
@@ -25,10 +22,9 @@ use crate::live::Live;
 use crate::play::{self, Hall, House, Recorder, Table};
 use crate::store::{By, Checked, Database, Keeper, NewEncounter, Store, StoreError};
 use crate::terms::{PoolClock, PoolTerms};
+use crate::test_bot::{Bot, LONG};
 use crate::{BotId, GameId, PoolId};
 
-/// Longer than any of these tests takes, whatever else the machine does.
-const LONG: Duration = Duration::from_secs(120);
 /// A clock that ends in none of them.
 const CALM: PoolClock = PoolClock::PerMove { ms: 600_000 };
 
@@ -126,79 +122,12 @@ impl Ladder {
         checked
     }
 
-    /// What one of the bots sends and gets, once it is taken.
-    async fn join(&self, at: usize) -> Bot {
+    /// One of the bots, once it is taken.
+    async fn join(&self, at: usize) -> Bot<DuplexStream> {
         let (own, theirs) = duplex(1 << 16);
         tokio::spawn(Arc::clone(&self.hall).serve(theirs, None));
-        let (input, out) = split(own);
-        let lines = BufReader::new(input).lines();
-        let mut bot = Bot { lines, out, token: self.bots[at].1.clone() };
-        bot.offer(4).await;
-        assert_eq!(bot.read().await.unwrap()["of"], "offer");
-        bot
+        Bot::join(own, self.bots[at].1.clone()).await
     }
-}
-
-/// A bot's end of its connection.
-struct Bot {
-    lines: tokio::io::Lines<BufReader<ReadHalf<DuplexStream>>>,
-    out: WriteHalf<DuplexStream>,
-    token: String,
-}
-
-impl Bot {
-    async fn write(&mut self, line: Value) {
-        // The ladder may have closed the connection.
-        let _gone = self.out.write_all(format!("{line}\n").as_bytes()).await;
-    }
-
-    async fn offer(&mut self, concurrency: u32) {
-        let offer = json!({
-            "id": format!("offer-{concurrency}"), "cmd": "offer", "protocol": { "min": 1, "max": 1 },
-            "token": self.token, "concurrency": concurrency, "legal": true,
-        });
-        self.write(offer).await;
-    }
-
-    /// The next line that is no ping, which is answered; nothing at the end.
-    async fn read(&mut self) -> Option<Value> {
-        loop {
-            let line = timeout(LONG, self.lines.next_line()).await.expect("in time").ok()??;
-            let message: Value = serde_json::from_str(&line).unwrap();
-            if message["cmd"] != "ping" {
-                return Some(message);
-            }
-            self.write(json!({ "id": message["id"], "type": "result" })).await;
-        }
-    }
-
-    /// Answers by the first legal move.
-    async fn first(&mut self, go: &Value) {
-        self.write(json!({ "id": go["id"], "type": "bestmove", "move": go["x_legal"][0] })).await;
-    }
-
-    /// Plays by the first legal move until a game is over; gives its end.
-    async fn play(&mut self) -> Value {
-        loop {
-            let message = self.read().await.expect("the game is not over");
-            match message["cmd"].as_str() {
-                Some("go") => self.first(&message).await,
-                Some("over") => return message,
-                _ => panic!("{message}"),
-            }
-        }
-    }
-}
-
-/// Plays so many games; gives their ends.
-fn plays(mut bot: Bot, games: usize) -> JoinHandle<Vec<Value>> {
-    tokio::spawn(async move {
-        let mut ends = Vec::new();
-        for _ in 0..games {
-            ends.push(bot.play().await);
-        }
-        ends
-    })
 }
 
 async fn done<T>(task: JoinHandle<T>) -> T {
@@ -216,7 +145,7 @@ fn terms(clock: PoolClock) -> PoolTerms {
 async fn a_bot_that_is_leaving_plays_both_games_of_its_pair() {
     let mut ladder = Ladder::open(terms(CALM));
     let mut leaving = ladder.join(0).await;
-    let other = plays(ladder.join(1).await, 2);
+    let other = ladder.join(1).await.plays(2);
     let game = ladder.begin(7).await;
     ladder.start(game, false);
     let go = leaving.read().await.unwrap();
@@ -238,7 +167,7 @@ async fn a_bot_that_is_leaving_plays_both_games_of_its_pair() {
 #[tokio::test]
 async fn a_bot_that_goes_after_the_first_game_loses_the_second_by_its_clock() {
     let mut ladder = Ladder::open(terms(PoolClock::PerMove { ms: 200 }));
-    let other = plays(ladder.join(0).await, 2);
+    let other = ladder.join(0).await.plays(2);
     let mut goes = ladder.join(1).await;
     let game = ladder.begin(7).await;
     ladder.start(game, false);
@@ -270,7 +199,7 @@ async fn a_ladder_that_stops_between_the_games_of_a_pair_goes_on_with_the_second
     let go = bots[0].read().await.unwrap();
     ladder.stopping.send(true).unwrap();
     bots[0].first(&go).await;
-    let [one, other] = bots.map(|bot| plays(bot, 1));
+    let [one, other] = bots.map(|bot| bot.plays(1));
     assert_eq!(done(one).await[0]["next"], "g2");
     assert_eq!(done(other).await[0]["next"], "g2");
     ladder.ended().await;
@@ -283,7 +212,7 @@ async fn a_ladder_that_stops_between_the_games_of_a_pair_goes_on_with_the_second
         assert_eq!(bot.read().await.unwrap()["concurrency"], 0);
     }
     ladder.start(open.remove(0), true);
-    for bot in bots.map(|bot| plays(bot, 1)) {
+    for bot in bots.map(|bot| bot.plays(1)) {
         assert_ne!(done(bot).await[0]["outcome"], "void");
     }
     ladder.ended().await;
@@ -337,7 +266,7 @@ async fn chance_does_the_same_in_both_games_of_a_pair_and_something_else_in_anot
     let mut terms = PoolTerms { rules, ..PoolTerms::new(entry.name, CALM) };
     terms.strictness.max_moves = 20;
     let mut ladder = Ladder::open(terms);
-    let bots = [plays(ladder.join(0).await, 4), plays(ladder.join(1).await, 4)];
+    let bots = [ladder.join(0).await.plays(4), ladder.join(1).await.plays(4)];
     for seed in [7, 8] {
         let game = ladder.begin(seed).await;
         ladder.start(game, false);

@@ -8,7 +8,6 @@ use super::audit::{By, note};
 use super::db::Db;
 use super::error::StoreError;
 use super::names;
-use super::owners;
 use super::row::{Row, json};
 use super::secret::{Secret, hash};
 use crate::{BotId, OwnerId};
@@ -116,7 +115,7 @@ impl Store {
             let known = db.first("SELECT id FROM owner WHERE lower(name) = lower($1)", &[name.into()])?;
             match known {
                 Some(row) => {
-                    owners::expect_enabled(db, OwnerId(row.count(0)?))?;
+                    expect_enabled(db, OwnerId(row.count(0)?))?;
                     let values = [(&hash).into(), by.at_ms.into(), row.count(0)?.into()];
                     db.execute("UPDATE owner SET link_hash = $1, invited_ms = $2 WHERE id = $3", &values)?;
                 }
@@ -198,7 +197,7 @@ impl Store {
     pub fn new_bot(&mut self, owner: OwnerId, name: &str, by: &By<'_>) -> Result<BotId, StoreError> {
         names::check("bot", name)?;
         self.db.write(|db| {
-            owners::expect_enabled(db, owner)?;
+            expect_enabled(db, owner)?;
             let row = db.first("SELECT count(*) FROM bot WHERE owner = $1", &[owner.0.into()])?;
             if row.map(|row| row.count(0)).transpose()?.is_some_and(|count| count >= BOTS) {
                 return Err(StoreError::refused(format!(
@@ -295,7 +294,7 @@ impl Store {
         self.db.write(|db| {
             let id = found(db, name)?;
             if let Some(owner) = expect(db, id)?.owner {
-                owners::expect_enabled(db, owner)?;
+                expect_enabled(db, owner)?;
             }
             enable(db, id, why, by)
         })
@@ -461,4 +460,12 @@ pub(super) fn note_version(db: &mut Db, bot: BotId, version: &str, now_ms: i64) 
 
 fn bounded(version: &str) -> String {
     version.chars().take(VERSION).collect()
+}
+
+/// Refuses what an owner who is disabled may not.
+pub(super) fn expect_enabled(db: &mut Db, owner: OwnerId) -> Result<(), StoreError> {
+    let sql = "SELECT name, disabled_why FROM owner WHERE id = $1 AND disabled_ms IS NOT NULL";
+    let Some(row) = db.first(sql, &[owner.0.into()])? else { return Ok(()) };
+    let (name, why) = (row.text(0)?, row.maybe_text(1)?.unwrap_or_default());
+    Err(StoreError::refused(format!("the owner {name} is disabled: {why}")))
 }

@@ -15,7 +15,7 @@ impl Store {
     pub fn disable_owner(&mut self, name: &str, why: &str, by: &By<'_>) -> Result<(), StoreError> {
         self.db.write(|db| {
             let owner = found(db, name)?;
-            expect_enabled(db, owner.id)?;
+            accounts::expect_enabled(db, owner.id)?;
             let values = [by.at_ms.into(), why.into(), owner.id.0.into()];
             let sql = "UPDATE owner SET disabled_ms = $1, disabled_why = $2, link_hash = NULL WHERE id = $3";
             db.execute(sql, &values)?;
@@ -55,14 +55,6 @@ impl Store {
 /// Why the bots of an owner are disabled who is.
 fn of_bot(why: &str) -> String {
     format!("its owner is disabled: {why}")
-}
-
-/// Refuses what an owner who is disabled may not.
-pub(super) fn expect_enabled(db: &mut Db, owner: OwnerId) -> Result<(), StoreError> {
-    let sql = "SELECT name, disabled_why FROM owner WHERE id = $1 AND disabled_ms IS NOT NULL";
-    let Some(row) = db.first(sql, &[owner.0.into()])? else { return Ok(()) };
-    let (name, why) = (row.text(0)?, row.maybe_text(1)?.unwrap_or_default());
-    Err(StoreError::refused(format!("the owner {name} is disabled: {why}")))
 }
 
 fn found(db: &mut Db, name: &str) -> Result<Account, StoreError> {

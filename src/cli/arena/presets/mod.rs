@@ -28,27 +28,6 @@ use crate::cli::failure::Failure;
 use crate::cli::write_json;
 use claim::{Claim, Verdict};
 
-/// The arguments that a preset's matches have themselves.
-pub(super) const FIXED: [&str; 17] = [
-    "game",
-    "position",
-    "moves",
-    "rules",
-    "players",
-    "gauntlet",
-    "ladder",
-    "openings",
-    "random_plies",
-    "sprt",
-    "margin",
-    "forgive_stalls",
-    "timeout",
-    "max_moves",
-    "adjudicate",
-    "html",
-    "shard",
-];
-
 /// What can be played again, and by which text: the reports of each game.
 fn presets() -> impl Iterator<Item = (&'static str, &'static str)> {
     registry::games().iter().filter_map(|entry| entry.reports.map(|text| (entry.name, text)))
