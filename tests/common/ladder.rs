@@ -1,5 +1,10 @@
 //! A ladder of the real command, with bots that dial in.
 
+mod answers;
+mod browser;
+mod spectators;
+mod waiting;
+
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::process::Stdio;
@@ -9,10 +14,14 @@ use plyd_ladder::store::{Checked, Database, Store};
 use rustix::process::Signal;
 
 use super::{Folder, LogReader, listening, process};
+pub(crate) use answers::Answers;
+pub(crate) use spectators::{Spectators, Watched};
+pub(crate) use waiting::{Pause, Seen, WaitingBots};
 
 /// A ladder in a folder of its own.
 pub(crate) struct Ladder {
     pub(crate) folder: Folder,
+    db: String,
     /// What serves it.
     server: Option<(Process, LogReader)>,
     /// Where bots dial, once it was served.
@@ -23,13 +32,20 @@ pub(crate) struct Ladder {
 
 impl Ladder {
     pub(crate) fn new(name: &str) -> Self {
-        let ladder = Self { folder: Folder::new(name), server: None, address: None, web: None };
-        ladder.run(&["init"]);
-        ladder
+        let folder = Folder::new(name);
+        let db = folder.path.join("ladder.db").to_str().expect("a path in UTF-8").to_owned();
+        Self::at(folder, db)
     }
 
-    fn db(&self) -> String {
-        self.folder.path.join("ladder.db").to_str().expect("a path in UTF-8").to_owned()
+    /// The same in a database of another kind, which is empty.
+    pub(crate) fn new_in(name: &str, db: &str) -> Self {
+        Self::at(Folder::new(name), db.to_owned())
+    }
+
+    fn at(folder: Folder, db: String) -> Self {
+        let ladder = Self { folder, db, server: None, address: None, web: None };
+        ladder.run(&["init"]);
+        ladder
     }
 
     /// Runs a command on it, which must succeed; gives what it prints.
@@ -41,14 +57,15 @@ impl Ladder {
 
     /// Runs a command on it: its exit code, and what it prints on stdout and stderr.
     pub(crate) fn try_run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        let output = process::output(process::plyd([&["ladder"], arguments, &["--db", &self.db()]].concat()));
+        let output = process::output(process::plyd([&["ladder"], arguments, &["--db", &self.db]].concat()));
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         (output.status.code(), text(output.stdout), text(output.stderr))
     }
 
     /// What it keeps.
     pub(crate) fn store(&self) -> Store {
-        Store::open(&Database::Sqlite(self.db().into())).expect("the ladder is there")
+        let database: Database = self.db.parse().expect("a file or a URL");
+        Store::open(&database).expect("the ladder is there")
     }
 
     /// What a check of it finds, which must be no fault.
@@ -58,12 +75,15 @@ impl Ladder {
         checked
     }
 
-    /// Serves it, where it was served before.
+    /// Serves it, where it was served before, and lets nobody wait for long.
     pub(crate) fn serve(&mut self, arguments: &[&str]) {
+        self.serve_as(&[&["--round-ms", "20", "--retry-ms", "0"], arguments].concat());
+    }
+
+    /// The same as people do.
+    pub(crate) fn serve_as(&mut self, arguments: &[&str]) {
         let address = self.address.map_or_else(|| "127.0.0.1:0".to_owned(), |address| address.to_string());
-        let db = self.db();
-        let common =
-            ["ladder", "serve", "--tcp", &address, "--round-ms", "20", "--retry-ms", "0", "--db", &db];
+        let common = ["ladder", "serve", "--tcp", &address, "--db", &self.db];
         let mut launch = process::plyd([&common, arguments].concat());
         launch.command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = process::spawn(launch);
@@ -73,6 +93,11 @@ impl Ladder {
             self.web = listening(&log.wait_for("listening on http"));
         }
         self.server = Some((process, log));
+    }
+
+    /// The process id of what serves it.
+    pub(crate) fn id(&self) -> u32 {
+        self.server.as_ref().expect("it is served").0.id()
     }
 
     /// Kills what serves it.
