@@ -29,6 +29,7 @@ impl FromIterator<i64> for Samples {
 
 impl Samples {
     /// Adds how long after `due` something happened.
+    #[allow(dead_code, reason = "some benches have times without due instants")]
     pub(crate) fn add(&mut self, due: Instant, at: Instant) {
         let late = at.saturating_duration_since(due).as_micros() as i64;
         let early = due.saturating_duration_since(at).as_micros() as i64;

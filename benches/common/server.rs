@@ -3,6 +3,8 @@
 
 #![allow(dead_code, reason = "each bench uses a part of this")]
 
+mod usage;
+
 use std::error::Error;
 use std::ffi::OsStr;
 use std::fs;
@@ -138,21 +140,12 @@ impl Server {
 
     /// The CPU time that its threads used so far.
     pub(crate) fn cpu(&self) -> Outcome<Duration> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid()))?;
-        // The name before the parenthesis may hold spaces; user and system time are the 12th and 13th behind
-        // it.
-        let (_, fields) = stat.rsplit_once(')').ok_or("no name in /proc")?;
-        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
-        let ticks = ticks.sum::<Result<u64, _>>()?;
-        // Linux counts for user space in hundredths of a second, whatever the kernel's own ticks are.
-        Ok(Duration::from_millis(10 * ticks))
+        usage::cpu(self.pid())
     }
 
     /// A number of `/proc/PID/status`, such as `VmRSS:` in KiB or `Threads:`.
     pub(crate) fn proc_status(&self, name: &str) -> Outcome<u64> {
-        let text = fs::read_to_string(format!("/proc/{}/status", self.pid()))?;
-        let line = text.lines().find_map(|line| line.strip_prefix(name)).ok_or("no such line in /proc")?;
-        Ok(line.split_whitespace().next().ok_or("an empty line in /proc")?.parse()?)
+        usage::status(self.pid(), name)
     }
 
     /// Its open file descriptors.

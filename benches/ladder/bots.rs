@@ -59,7 +59,8 @@ pub(crate) fn entrants(folder: &Path) -> (Vec<Entrant>, Vec<&'static str>) {
     let source = |name: &str| format!("{}/examples/bots/{name}", env!("CARGO_MANIFEST_DIR"));
     let built = |name: &str| folder.join(name).to_str().expect("a path in UTF-8").to_owned();
     let mut missing = Vec::new();
-    let languages: [(&'static str, &[&str], Vec<String>); 4] = [
+    let classes = folder.to_str().expect("a path in UTF-8");
+    let languages: [(&'static str, &[&str], Vec<String>); 6] = [
         ("python", &["python3", "--version"], vec!["python3".into(), source("bot.py")]),
         ("javascript", &["node", "--version"], vec!["node".into(), source("bot.mjs")]),
         ("c", &["cc", "-o", &built("bot-c"), &source("bot.c")], vec![built("bot-c")]),
@@ -67,6 +68,12 @@ pub(crate) fn entrants(folder: &Path) -> (Vec<Entrant>, Vec<&'static str>) {
             "rust",
             &["rustc", "--edition", "2024", "-o", &built("bot-rs"), &source("bot.rs")],
             vec![built("bot-rs")],
+        ),
+        ("go", &["go", "build", "-o", &built("bot-go"), &source("bot.go")], vec![built("bot-go")]),
+        (
+            "java",
+            &["javac", "-d", classes, &source("Bot.java")],
+            vec!["java".into(), "-cp".into(), classes.into(), "Bot".into()],
         ),
     ];
     for (name, makes, command) in languages {

@@ -1,9 +1,15 @@
-//! A ladder for twelve bots over real connections, `cargo bench --features ladder --bench ladder`.
+//! A ladder under real bots over real connections, `cargo bench --features ladder --bench ladder`.
 //!
-//! Plyd's levels, bots in four other languages, one that is killed now and then, and three that misbehave
-//! play 2,000 games; with `--kills 50` the ladder is killed as often meanwhile. Fails if a sound bot
+//! *The contest.* Plyd's levels, bots in six other languages, one that is killed now and then, and three that
+//! misbehave play 2,000 games; with `--kills 50` the ladder is killed as often meanwhile. Fails if a sound bot
 //! forfeited, a forfeit has another name than its cause, a broken bot plays on, known strengths came out the
-//! other way round, or what is kept does not agree with itself. Prints the table and the counts, in Markdown.
+//! other way round, or what is kept does not agree with itself. Prints the table and the counts.
+//!
+//! *The load*, with `--load`. A hundred bots that wait instead of searching play fifty games at once before
+//! five hundred spectators. Fails if the ladder takes more of a move's time than a thread that only hands
+//! lines over, and 5 ms, or if anything is late, lost or forfeited.
+//!
+//! Both print Markdown.
 
 // A bench that cannot start what it measures has nothing better to do than to panic.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "it prints what it finds")]
@@ -11,178 +17,36 @@
 mod bots;
 #[path = "../../tests/common/mod.rs"]
 mod common;
+mod contest;
+mod load;
+#[path = "../common/markdown.rs"]
+mod markdown;
+#[path = "../common/samples.rs"]
+mod samples;
+#[path = "../common/usage.rs"]
+mod usage;
 
-use std::collections::BTreeMap;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::ExitCode;
 
 use clap::Parser;
-use plyd::client::Process;
-use plyd::zobrist::SplitMix64;
-use plyd_ladder::BotId;
-use plyd_ladder::ratings::table::{Place, Row, table};
 
-use bots::{Entrant, Kind, entrants};
-use common::ladder::Ladder;
-
-/// Let twelve bots compete.
+/// Let bots compete, or measure a ladder under load.
 #[derive(Debug, Parser)]
 struct Args {
-    /// How many games are played
-    #[arg(long, default_value_t = 2000)]
-    games: u64,
-    /// How often the ladder is killed meanwhile
-    #[arg(long, default_value_t = 0)]
-    kills: u64,
-    /// What the instants of the kills are drawn from
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    contest: contest::Args,
+    #[command(flatten)]
+    load: load::Args,
     /// Given by `cargo bench`
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// A pool on a small board, whose clock no sound bot needs.
-const POOL: [&str; 13] = [
-    "pool",
-    "add",
-    "bench",
-    "--game",
-    "isolation",
-    "--rules",
-    "width=5",
-    "--rules",
-    "height=5",
-    "--clock",
-    "tc=3s+0.1s",
-    "--timeout",
-    "3s",
-];
-
-fn main() {
+fn main() -> ExitCode {
     let args = Args::parse();
-    let mut random = SplitMix64::new(args.seed);
-    let mut ladder = Ladder::new("bench-ladder");
-    ladder.run(&POOL);
-    let house = ["--player", "player=random", "--player", "level=2", "--nodes", "1000", "--games", "40"];
-    ladder.run(&[&["calibrate", "bench"], &house[..]].concat());
-    ladder.serve(&["--house-after-ms", "2000"]);
-    let (entrants, missing) = entrants(&ladder.folder.path);
-    let start = |ladder: &Ladder, entrant: &Entrant| {
-        let token = format!("{}/{}.token", ladder.folder.path.display(), entrant.name);
-        ladder.connect(&token, &entrant.arguments)
-    };
-    let mut running: BTreeMap<&str, Process> = BTreeMap::new();
-    for entrant in &entrants {
-        ladder.token(entrant.name, &format!("owner-of-{}", entrant.name));
-        running.insert(entrant.name, start(&ladder, entrant));
+    if args.load.load {
+        return if load::measure(&args.load) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    let began = Instant::now();
-    let (mut kills, mut restarts) = (0, 0);
-    let mut next_kill = next(&mut random, 0, &args);
-    loop {
-        thread::sleep(Duration::from_millis(300 + random.next() % 700));
-        let games = ladder.check().games;
-        if kills < args.kills && games >= next_kill {
-            ladder.kill();
-            kills += 1;
-            ladder.check();
-            ladder.serve(&["--house-after-ms", "2000"]);
-            next_kill = next(&mut random, games, &args);
-        }
-        if games >= args.games && kills == args.kills && are_disabled(&ladder, &entrants) {
-            break;
-        }
-        let unlucky = entrants.iter().find(|entrant| entrant.kind == Kind::Restarted).unwrap();
-        if random.below(10) == 0 {
-            // Dropped, it is killed.
-            running.remove(unlucky.name);
-            running.insert(unlucky.name, start(&ladder, unlucky));
-            restarts += 1;
-        }
-    }
-    let lasted = began.elapsed();
-    ladder.stop();
-    drop(running);
-    report(&ladder, &entrants, &missing, lasted);
-    println!("\nThe ladder was killed {kills} times, and one of the bots {restarts} times.");
-}
-
-/// Whether no broken bot plays any more.
-fn are_disabled(ladder: &Ladder, entrants: &[Entrant]) -> bool {
-    let bots = ladder.store().bots().unwrap();
-    let broken = entrants.iter().filter(|entrant| matches!(entrant.kind, Kind::Broken(_)));
-    let is_disabled = |name: &str| bots.iter().any(|bot| bot.name == name && bot.disabled.is_some());
-    broken.into_iter().all(|entrant| is_disabled(entrant.name))
-}
-
-/// After how many games the ladder is killed next.
-fn next(random: &mut SplitMix64, games: u64, args: &Args) -> u64 {
-    games + random.next() % (2 * args.games / (args.kills + 1)).max(1)
-}
-
-fn report(ladder: &Ladder, entrants: &[Entrant], missing: &[&str], lasted: Duration) {
-    let checked = ladder.check();
-    let mut store = ladder.store();
-    let pool = store.pool("bench").unwrap();
-    let results = store.results(pool.id, None).unwrap();
-    let rows = table(&results, &pool.anchors.iter().copied().collect());
-    let bots: BTreeMap<BotId, _> = store.bots().unwrap().into_iter().map(|bot| (bot.id, bot)).collect();
-    let elo = |row: &Row| match row.place {
-        Place::Anchor(elo) => format!("{elo:.0}, fixed"),
-        Place::Rated(elo) => format!("{:.0} ± {:.0}", elo.value, elo.error),
-        Place::Apart { .. } => "apart".into(),
-    };
-    println!("| bot | Elo | games | points | forfeits | disabled |\n|---|---|---|---|---|---|");
-    let mut faults = Vec::new();
-    for row in &rows {
-        let bot = &bots[&row.bot];
-        let games = store.games_of(row.bot, None, true, u64::MAX).unwrap();
-        let forfeits: Vec<String> = games.iter().rev().filter_map(|game| game.ended_by.clone()).collect();
-        let mut by: BTreeMap<&str, u64> = BTreeMap::new();
-        forfeits.iter().for_each(|forfeit| *by.entry(forfeit).or_default() += 1);
-        let shown = by.iter().map(|(by, count)| format!("{count} {by}")).collect::<Vec<_>>().join(", ");
-        let disabled = if bot.disabled.is_some() { "yes" } else { "" };
-        println!("| {} | {} | {} | {} | {shown} | {disabled} |", bot.name, elo(row), row.games, row.points);
-        let kind = entrants.iter().find(|entrant| entrant.name == bot.name).map(|entrant| entrant.kind);
-        let is_right = match kind {
-            // A house bot.
-            None | Some(Kind::Sound(_)) => forfeits.is_empty() && bot.disabled.is_none(),
-            Some(Kind::Restarted) => forfeits.iter().all(|by| by == "crash" || by == "late"),
-            Some(Kind::Broken(fault)) => {
-                // What it was to play beside its fifth it lost by being disabled.
-                let own = forfeits.iter().take_while(|by| *by == fault).count();
-                bot.disabled.is_some() && own >= 5 && forfeits[own..].iter().all(|by| by == "crash")
-            }
-        };
-        if !is_right {
-            faults.push(format!("{} ({kind:?}): {shown}", bot.name));
-        }
-    }
-    let ranked: Vec<(u32, &Row)> = rows
-        .iter()
-        .filter_map(|row| {
-            let kind = entrants.iter().find(|entrant| entrant.name == bots[&row.bot].name)?.kind;
-            if let Kind::Sound(Some(rank)) = kind { Some((rank, row)) } else { None }
-        })
-        .collect();
-    for (rank, weaker) in &ranked {
-        for (_, stronger) in ranked.iter().filter(|(other, _)| other > rank) {
-            if weaker.interval().start() > stronger.interval().end() {
-                faults.push(format!("{} is above {}", bots[&weaker.bot].name, bots[&stronger.bot].name));
-            }
-        }
-    }
-    println!(
-        "\n{} games in {:.0} s, {} void and {} open; {} ratings computed anew are the same bits.",
-        checked.games,
-        lasted.as_secs_f64(),
-        checked.void,
-        checked.open,
-        checked.ratings
-    );
-    if !missing.is_empty() {
-        println!("Not on this machine: {}.", missing.join(", "));
-    }
-    assert!(faults.is_empty(), "{faults:#?}");
+    contest::hold(&args.contest);
+    ExitCode::SUCCESS
 }

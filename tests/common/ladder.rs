@@ -1,5 +1,10 @@
 //! A ladder of the real command, with bots that dial in.
 
+mod answers;
+mod browser;
+mod spectators;
+mod waiting;
+
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::process::{ExitStatus, Stdio};
@@ -9,6 +14,9 @@ use plyd_ladder::store::{Checked, Database, Store};
 use rustix::process::Signal;
 
 use super::{Folder, LogReader, listening, process};
+pub(crate) use answers::Answers;
+pub(crate) use spectators::{Spectators, Watched};
+pub(crate) use waiting::{Pause, Seen, WaitingBots};
 
 /// A ladder in a folder of its own.
 pub(crate) struct Ladder {
@@ -67,12 +75,15 @@ impl Ladder {
         checked
     }
 
-    /// Serves it, where it was served before.
+    /// Serves it, where it was served before, and lets nobody wait for long.
     pub(crate) fn serve(&mut self, arguments: &[&str]) {
+        self.serve_as(&[&["--round-ms", "20", "--retry-ms", "0"], arguments].concat());
+    }
+
+    /// The same as people do.
+    pub(crate) fn serve_as(&mut self, arguments: &[&str]) {
         let address = self.address.map_or_else(|| "127.0.0.1:0".to_owned(), |address| address.to_string());
-        let db = &self.db;
-        let common =
-            ["ladder", "serve", "--tcp", &address, "--round-ms", "20", "--retry-ms", "0", "--db", db];
+        let common = ["ladder", "serve", "--tcp", &address, "--db", &self.db];
         let mut launch = process::plyd([&common, arguments].concat());
         launch.command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = process::spawn(launch);
@@ -82,6 +93,11 @@ impl Ladder {
             self.web = listening(&log.wait_for("listening on http"));
         }
         self.server = Some((process, log));
+    }
+
+    /// The process id of what serves it.
+    pub(crate) fn id(&self) -> u32 {
+        self.server.as_ref().expect("it is served").0.id()
     }
 
     /// Kills what serves it.

@@ -40,6 +40,8 @@ mod identity_files;
 mod identity_limits;
 #[cfg(feature = "ladder")]
 mod ladder;
+#[cfg(feature = "ladder")]
+mod ladder_load;
 mod layout;
 mod levels;
 mod log;
