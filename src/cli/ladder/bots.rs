@@ -19,7 +19,7 @@ pub(super) struct Invite {
     /// The owner's name, 1 to 40 of A-Z a-z 0-9 - _ .
     name: String,
     /// Where browsers find the ladder
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7128")]
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7128", value_parser = url)]
     url: String,
     #[command(flatten)]
     place: Place,
@@ -86,6 +86,16 @@ enum Command {
         #[command(flatten)]
         place: Place,
     },
+}
+
+/// An address to which a path can be added.
+fn url(text: &str) -> Result<String, String> {
+    let rest = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+    let is_plain = |rest: &str| !rest.contains(|c: char| c.is_whitespace() || "?#".contains(c));
+    match rest {
+        Some(rest) if !rest.is_empty() && !rest.starts_with('/') && is_plain(rest) => Ok(text.to_owned()),
+        _ => Err("give what browsers open, such as https://ladder.example".into()),
+    }
 }
 
 pub(super) fn invite(args: &Invite, out: &mut impl Write) -> Result<(), Failure> {

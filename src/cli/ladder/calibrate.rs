@@ -76,6 +76,12 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if all.len() < 2 {
         return Err(Failure::Usage("--player: give at least two".into()));
     }
+    if let Some((_, twice)) =
+        all.iter().enumerate().find(|(at, one)| all[..*at].iter().any(|other| other.name == one.name))
+    {
+        let message = format!("--player: {} is there twice: each plays under its own name", twice.name);
+        return Err(Failure::Usage(message));
+    }
     let name = |one: &Contestant| format!("{}-{}{}", entry.name, one.name, args.suffix);
     // Before hours of games: whether they can be registered.
     for one in &all {

@@ -13,8 +13,9 @@ pub(super) fn check<'a>(what: &str, name: &'a str) -> Result<&'a str, StoreError
     if is_fine {
         return Ok(name);
     }
+    let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     Err(StoreError::refused(format!(
-        "a {what}'s name has 1 to {LONGEST} of A-Z a-z 0-9 - _ . and begins with a letter or a digit"
+        "{article} {what}'s name has 1 to {LONGEST} of A-Z a-z 0-9 - _ . and begins with a letter or a digit"
     )))
 }
 
@@ -32,6 +33,8 @@ mod tests {
         for name in ["", "-a", ".", "a b", "a\n", "<b>", "\u{e4}", "a/b", "a\0", &longer] {
             let said = check("bot", name).unwrap_err().to_string();
             assert!(said.starts_with("a bot's name has"), "{name}: {said}");
+            let said = check("owner", name).unwrap_err().to_string();
+            assert!(said.starts_with("an owner's name has"), "{name}: {said}");
         }
     }
 }
