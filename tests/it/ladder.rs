@@ -2,6 +2,7 @@
 
 mod hand;
 mod operate;
+mod proxy;
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};

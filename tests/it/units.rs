@@ -239,3 +239,19 @@ fn systemd_takes_the_units_and_calls_them_safe() {
         }
     }
 }
+
+#[test]
+fn systemd_takes_the_ladders_unit_and_calls_it_safe() {
+    let folder = Folder::new("units-ladder");
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/operations/plyd-ladder.service");
+    let unit = std::fs::read_to_string(example).unwrap();
+    // systemd looks whether the program is there.
+    let here = unit.replace("/usr/local/bin/plyd", env!("CARGO_BIN_EXE_plyd"));
+    assert_ne!(unit, here);
+    let path = folder.file("plyd-ladder.service", here);
+    let Some(verified) = judge(&["verify", "--man=no", &path]) else { return };
+    let said = String::from_utf8_lossy(&verified.stderr);
+    assert!(verified.status.success() && !said.contains("plyd"), "{said}");
+    let judged = judge(&["security", "--offline=true", "--threshold=20", "--no-pager", &path]).unwrap();
+    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout));
+}
