@@ -1,19 +1,23 @@
-//! The contest: bots of all kinds play some thousand games, and what comes of it is as it is known beforehand.
+//! The contest: bots of all kinds play some thousand games, and what comes of it is as it is known
+//! beforehand.
 
 use std::collections::BTreeMap;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use plyd::client::Process;
 use plyd::zobrist::SplitMix64;
-use plyd_ladder::BotId;
 use plyd_ladder::ratings::table::{Place, Row, table};
+use plyd_ladder::store::Checked;
+use plyd_ladder::{BotId, GameId};
+use serde_json::Value;
 
 use super::bots::{Entrant, Kind, entrants};
 use super::common::ladder::Ladder;
 
 /// What is asked of the contest.
 #[derive(Debug, clap::Args)]
+#[group(id = "contest args")]
 pub(crate) struct Args {
     /// How many games are played
     #[arg(long, default_value_t = 2000)]
@@ -54,7 +58,9 @@ pub(crate) fn hold(args: &Args) {
     let (entrants, missing) = entrants(&ladder.folder.path);
     let start = |ladder: &Ladder, entrant: &Entrant| {
         let token = format!("{}/{}.token", ladder.folder.path.display(), entrant.name);
-        ladder.connect(&token, &entrant.arguments)
+        let mut arguments = vec!["--record".to_owned(), own_file(ladder, entrant)];
+        arguments.extend_from_slice(&entrant.arguments);
+        ladder.connect(&token, &arguments)
     };
     let mut running: BTreeMap<&str, Process> = BTreeMap::new();
     for entrant in &entrants {
@@ -98,6 +104,11 @@ fn are_disabled(ladder: &Ladder, entrants: &[Entrant]) -> bool {
     let broken = entrants.iter().filter(|entrant| matches!(entrant.kind, Kind::Broken(_)));
     let is_disabled = |name: &str| bots.iter().any(|bot| bot.name == name && bot.disabled.is_some());
     broken.into_iter().all(|entrant| is_disabled(entrant.name))
+}
+
+/// Where a bot keeps the games that it learnt the ends of.
+fn own_file(ladder: &Ladder, entrant: &Entrant) -> String {
+    format!("{}/{}.games", ladder.folder.path.display(), entrant.name)
 }
 
 /// After how many games the ladder is killed next.
@@ -165,8 +176,49 @@ fn report(ladder: &Ladder, entrants: &[Entrant], missing: &[&str], lasted: Durat
         checked.open,
         checked.ratings
     );
+    let (own, lost) = compare_own(ladder, entrants, &checked, &mut faults);
+    println!(
+        "The bots themselves kept {own} records, each of them a game that the ladder has, none twice; of {lost} games they \
+         did not learn the end."
+    );
     if !missing.is_empty() {
         println!("Not on this machine: {}.", missing.join(", "));
     }
     assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Compares what the bots kept with what the ladder has: how many records they have, and how many they lack.
+fn compare_own(
+    ladder: &Ladder,
+    entrants: &[Entrant],
+    checked: &Checked,
+    faults: &mut Vec<String>,
+) -> (usize, usize) {
+    let mut store = ladder.store();
+    let mut of_bots: BTreeMap<u64, BTreeMap<String, usize>> = BTreeMap::new();
+    for id in 1..=checked.games + checked.void + checked.open {
+        let Some(played) = store.record(GameId(id)).unwrap() else { continue };
+        let record = serde_json::to_value(&played.record).unwrap().to_string();
+        for player in &played.players {
+            let of_bot = of_bots.entry(player.index as u64).or_default();
+            *of_bot.entry(record.clone()).or_default() += 1;
+        }
+    }
+    let bots = store.bots().unwrap();
+    let (mut own, mut lost) = (0, 0);
+    // One that is killed may have written half a line.
+    for entrant in entrants.iter().filter(|entrant| entrant.kind != Kind::Restarted) {
+        let id = bots.iter().find(|bot| bot.name == entrant.name).unwrap().id;
+        let mut kept = of_bots.remove(&id.0).unwrap_or_default();
+        for line in fs::read_to_string(own_file(ladder, entrant)).unwrap().lines() {
+            let record = serde_json::from_str::<Value>(line).unwrap().to_string();
+            own += 1;
+            match kept.get_mut(&record) {
+                Some(count) if *count > 0 => *count -= 1,
+                _ => faults.push(format!("{} has a game that the ladder lacks: {record}", entrant.name)),
+            }
+        }
+        lost += kept.into_values().sum::<usize>();
+    }
+    (own, lost)
 }

@@ -1,9 +1,9 @@
 //! A ladder under real bots over real connections, `cargo bench --features ladder --bench ladder`.
 //!
 //! *The contest.* Plyd's levels, bots in six other languages, one that is killed now and then, and three that
-//! misbehave play 2,000 games; with `--kills 50` the ladder is killed as often meanwhile. Fails if a sound bot
-//! forfeited, a forfeit has another name than its cause, a broken bot plays on, known strengths came out the
-//! other way round, or what is kept does not agree with itself. Prints the table and the counts.
+//! misbehave play 2,000 games; with `--kills 50` the ladder is killed as often meanwhile. Fails if a sound
+//! bot forfeited, a forfeit has another name than its cause, a broken bot plays on, known strengths came out
+//! the other way round, or what is kept does not agree with itself. Prints the table and the counts.
 //!
 //! *The load*, with `--load`. A hundred bots that wait instead of searching play fifty games at once before
 //! five hundred spectators. Fails if the ladder takes more of a move's time than a thread that only hands

@@ -188,8 +188,8 @@ fn versions(f: &mut Fields<'_>) -> Versions {
     versions
 }
 
-fn client(f: &mut Fields<'_>) -> Client {
-    Client { name: f.optional("name", text(MAX_TEXT)), version: f.optional("version", text(MAX_TEXT)) }
+fn client(f: &mut Fields<'_>) -> ClientInfo {
+    ClientInfo { name: f.optional("name", text(MAX_TEXT)), version: f.optional("version", text(MAX_TEXT)) }
 }
 
 fn offer(f: &mut Fields<'_>) -> Offer {

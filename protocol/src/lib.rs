@@ -92,7 +92,7 @@ pub use outcome::{Outcome, Player};
 pub use position::{GameRef, Position};
 pub use record::Record;
 pub use request::{
-    Client, Close, Command, Describe, DescribeWhat, Hello, Inspect, NewGame, OnEof, Ping, Quit, QuitMode,
+    ClientInfo, Close, Command, Describe, DescribeWhat, Hello, Inspect, NewGame, OnEof, Ping, Quit, QuitMode,
     Request, SetOption, Status, Versions, Want,
 };
 pub use result::{

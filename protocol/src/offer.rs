@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::settings::is_default;
-use crate::{Client, Clock, Versions};
+use crate::{ClientInfo, Clock, Versions};
 
 /// Offers a bot to a ladder: the first line of its connection. Sent again, it says how many games the bot
 /// plays from now on.
@@ -31,10 +31,10 @@ pub struct Offer {
     pub token: String,
     /// The program that dialled.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub client: Option<Client>,
+    pub client: Option<ClientInfo>,
     /// The bot's own program, as it names itself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub engine: Option<Client>,
+    pub engine: Option<ClientInfo>,
     /// The games that it plays; none: all that the ladder has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub games: Vec<OfferedGame>,
@@ -98,7 +98,7 @@ impl Default for Offer {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Client, Clock, ErrorCode, Offer, OfferedGame, decode_offer};
+    use crate::{ClientInfo, Clock, ErrorCode, Offer, OfferedGame, decode_offer};
 
     /// The line of an offer with these fields.
     fn line(fields: &str) -> String {
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn an_offer_reads_as_it_was_written() {
-        let client = Some(Client { name: Some("n".into()), version: None });
+        let client = Some(ClientInfo { name: Some("n".into()), version: None });
         let least = Offer { token: "t".into(), ..Offer::new() };
         let whole = Offer {
             client: client.clone(),

@@ -161,7 +161,7 @@ pub struct Hello {
     pub protocol: Versions,
     /// Who the client is, for the server's log.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub client: Option<Client>,
+    pub client: Option<ClientInfo>,
     /// The token of a server that wants one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(max = MAX_TOKEN)))]
@@ -194,8 +194,8 @@ pub struct Versions {
 
 /// Who a client is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct Client {
+#[cfg_attr(feature = "schema", derive(JsonSchema), schemars(rename = "Client"))]
+pub struct ClientInfo {
     /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(max = MAX_TEXT)))]

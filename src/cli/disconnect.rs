@@ -5,7 +5,7 @@ use std::io::Write;
 use plyd_protocol::DisconnectTarget;
 
 use super::failure::Failure;
-use super::operator::{self, Order, Said};
+use super::operator::{self, OperatorReply, Order};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             DisconnectTarget::Client(name) => format!("client {name}"),
         };
         match operator.ask(Order::Disconnect(target)) {
-            Ok(Said::Disconnected(connections)) => {
+            Ok(OperatorReply::Disconnected(connections)) => {
                 for connection in connections {
                     writeln!(out, "ended connection {connection}")?;
                 }

@@ -89,7 +89,7 @@ fn greet(address: &Address, token: Option<String>, timeout: Duration) -> Result<
         let mut client = Client::at(address)?;
         let hello = wire::Hello {
             protocol: wire::Versions { min: wire::VERSION, max: wire::VERSION },
-            client: Some(wire::Client {
+            client: Some(wire::ClientInfo {
                 name: Some("plyd health".to_owned()),
                 version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             }),

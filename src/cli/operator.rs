@@ -63,7 +63,7 @@ pub(super) enum Order {
 
 /// What it answers.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum OperatorReply {
     Seen(Box<View>),
     Closed,
     Disconnected(Vec<u64>),
@@ -72,7 +72,7 @@ pub(super) enum Said {
 /// The thread that asks, from outside.
 pub(super) struct Operator {
     orders: Sender<Numbered>,
-    answers: Receiver<(u64, Result<Said, String>)>,
+    answers: Receiver<(u64, Result<OperatorReply, String>)>,
     /// Holds a byte for each answer that was not taken.
     bell: PipeReader,
     timeout: Duration,
@@ -117,7 +117,7 @@ impl Operator {
     ///
     /// # Errors
     /// It does not answer in time, or refuses.
-    pub(super) fn ask(&mut self, order: Order) -> Result<Said, Failure> {
+    pub(super) fn ask(&mut self, order: Order) -> Result<OperatorReply, Failure> {
         let asked = self.send(order);
         let end = Instant::now() + self.timeout;
         loop {
@@ -139,7 +139,7 @@ impl Operator {
     /// As for [`Operator::ask`].
     pub(super) fn look(&mut self) -> Result<View, Failure> {
         match self.ask(Order::Look)? {
-            Said::Seen(view) => Ok(*view),
+            OperatorReply::Seen(view) => Ok(*view),
             other => Err(Failure::Failed(format!("the answer to another question came: {other:?}"))),
         }
     }
@@ -153,7 +153,7 @@ impl Operator {
     }
 
     /// An answer that has come, if there is one.
-    pub(super) fn heard(&mut self) -> Option<(u64, Result<Said, String>)> {
+    pub(super) fn heard(&mut self) -> Option<(u64, Result<OperatorReply, String>)> {
         let (number, answer) = self.answers.try_recv().ok()?;
         self.take(&answer);
         Some((number, answer))
@@ -165,9 +165,9 @@ impl Operator {
     }
 
     /// Takes the byte of an answer; it comes right behind the answer.
-    fn take(&mut self, answer: &Result<Said, String>) {
+    fn take(&mut self, answer: &Result<OperatorReply, String>) {
         let _thread_gone = self.bell.read_exact(&mut [0]);
-        if let Ok(Said::Seen(view)) = answer {
+        if let Ok(OperatorReply::Seen(view)) = answer {
             self.breaks = view.breaks;
         }
     }
@@ -199,7 +199,7 @@ impl Trouble {
 }
 
 impl Line {
-    fn obey(&mut self, order: Order, breaks: u64) -> Result<Said, String> {
+    fn obey(&mut self, order: Order, breaks: u64) -> Result<OperatorReply, String> {
         // The numbers of connections may be those of others now: the daemon may have been started again.
         if self.breaks != breaks && !matches!(order, Order::Look) {
             return Err("the connection to the daemon broke: look again first".to_owned());
@@ -228,7 +228,7 @@ impl Line {
         self.breaks += 1;
     }
 
-    fn try_obey(&mut self, order: Order) -> Result<Said, Trouble> {
+    fn try_obey(&mut self, order: Order) -> Result<OperatorReply, Trouble> {
         let hello = self.hello()?;
         let is_able = hello.features.iter().any(|feature| feature == FEATURE);
         let (server, limits) = (hello.server.clone(), hello.limits.clone());
@@ -239,7 +239,13 @@ impl Line {
                 };
                 let connections = if is_able { Some(self.connections()?) } else { None };
                 let breaks = self.breaks;
-                return Ok(Said::Seen(Box::new(View { server, limits, status, connections, breaks })));
+                return Ok(OperatorReply::Seen(Box::new(View {
+                    server,
+                    limits,
+                    status,
+                    connections,
+                    breaks,
+                })));
             }
             _ if !is_able => {
                 let message = format!("this server cannot do that: it has not the feature `{FEATURE}`");
@@ -251,8 +257,8 @@ impl Line {
             Order::Disconnect(target) => Command::Disconnect(wire::Disconnect { target }),
         };
         match self.ask(command)? {
-            ResultBody::Close(_) => Ok(Said::Closed),
-            ResultBody::Disconnect(result) => Ok(Said::Disconnected(result.connections)),
+            ResultBody::Close(_) => Ok(OperatorReply::Closed),
+            ResultBody::Disconnect(result) => Ok(OperatorReply::Disconnected(result.connections)),
             _ => Err(Trouble::nonsense()),
         }
     }
@@ -281,7 +287,7 @@ impl Line {
             client.set_write_timeout(self.timeout);
             let hello = wire::Hello {
                 protocol: wire::Versions { min: wire::VERSION, max: wire::VERSION },
-                client: Some(wire::Client {
+                client: Some(wire::ClientInfo {
                     name: Some(self.name.to_owned()),
                     version: Some(env!("CARGO_PKG_VERSION").to_owned()),
                 }),

@@ -9,7 +9,7 @@ use plyd_protocol::DisconnectTarget;
 use super::failure::Failure;
 use super::frame::Frame;
 use super::input::{Input, Inputs, Signal};
-use super::operator::{self, Operator, Order, Said, View};
+use super::operator::{self, Operator, OperatorReply, Order, View};
 use super::overview::{self, Row, Subject};
 use super::parse;
 use super::styled::{Colours, Style, Text, Tone};
@@ -159,15 +159,15 @@ impl Top {
     }
 
     /// Takes the answer to the order of that number.
-    fn heard(&mut self, number: u64, answer: Result<Said, String>) {
+    fn heard(&mut self, number: u64, answer: Result<OperatorReply, String>) {
         let is_look = self.looking == Some(number);
         if is_look {
             self.looking = None;
         }
         match answer {
-            Ok(Said::Seen(view)) => self.see(*view),
-            Ok(Said::Closed) => self.done("the session is closed"),
-            Ok(Said::Disconnected(connections)) => {
+            Ok(OperatorReply::Seen(view)) => self.see(*view),
+            Ok(OperatorReply::Closed) => self.done("the session is closed"),
+            Ok(OperatorReply::Disconnected(connections)) => {
                 let numbers: Vec<String> = connections.iter().map(u64::to_string).collect();
                 self.done(&format!("ended connection {}", numbers.join(", ")));
             }

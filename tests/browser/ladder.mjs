@@ -69,6 +69,9 @@ before(async () => {
     child.on('exit', (code) => reject(new Error(`plyd ladder serve ended with ${code}`)));
   });
   browser = await launch();
+  enter('rival', ladder('bot', 'new', 'rival', '--owner', 'bob'), '--option', 'level=2');
+  enter('hasty', ladder('bot', 'new', 'hasty', '--owner', 'dan'), '--option', 'level=1');
+  enter('faulty', ladder('bot', 'new', 'faulty', '--owner', 'erin'), '--legal', '--', process.execPath, '-e', FAULTY);
 });
 
 after(async () => {
@@ -100,41 +103,42 @@ async function assertFits(page) {
   assert.deepEqual(page.faults, []);
 }
 
-test('an owner registers a bot, it joins, and a game is watched to its end', async () => {
-  const page = await visit(ladder('invite', 'ann', '--url', url));
-  await byTest(page, 'join').click();
-  await byTest(page, 'name').fill('kari');
-  await byTest(page, 'register').click();
-  const token = await byTest(page, 'token').textContent();
-  const commands = await page.locator('.steps code').allTextContents();
-  assert.ok(commands[0].includes(token), commands[0]);
-  await picture(page, 'ladder-token');
+// The whole way on either screen: by a mouse, and by fingers.
+for (const [screen, owner, bot, press, options] of [['desktop', 'ann', 'kari', 'click', {}], ['phone', 'fay', 'pocket', 'tap', PHONE]]) {
+  test(`an owner registers a bot, it joins, and a game is watched to its end: ${screen}`, async () => {
+    const page = await visit(ladder('invite', owner, '--url', url), options);
+    await byTest(page, 'join')[press]();
+    await byTest(page, 'name').fill(bot);
+    await byTest(page, 'register')[press]();
+    const token = await byTest(page, 'token').textContent();
+    const commands = await page.locator('.steps code').allTextContents();
+    assert.ok(commands[0].includes(token), commands[0]);
+    if (screen === 'desktop') await picture(page, 'ladder-token');
+    await assertFits(page);
 
-  enter('kari', token, '--legal', '--', process.execPath, '-e', SLOW);
-  enter('rival', ladder('bot', 'new', 'rival', '--owner', 'bob'), '--option', 'level=2');
-  enter('hasty', ladder('bot', 'new', 'hasty', '--owner', 'dan'), '--option', 'level=1');
-  enter('faulty', ladder('bot', 'new', 'faulty', '--owner', 'erin'), '--legal', '--', process.execPath, '-e', FAULTY);
-  await page.goto(`${url}/games`);
-  // The list fills itself. Kari's games take long enough to be watched.
-  const playing = page.locator('#playing tr[data-game]', { hasText: 'kari' }).locator('a').first();
-  await playing.waitFor();
-  await playing.click();
-  const viewer = page.locator('#viewer');
-  await page.waitForFunction(() => {
-    const { live, shown, plies } = document.getElementById('viewer').dataset;
-    return live && shown === plies && Number(plies) > 4;
+    enter(bot, token, '--legal', '--', process.execPath, '-e', SLOW);
+    await page.goto(`${url}/games`);
+    // The list fills itself. The bot's games take long enough to be watched.
+    const playing = page.locator('#playing tr[data-game]', { hasText: bot }).locator('a').first();
+    await playing.waitFor();
+    await playing[press]();
+    const viewer = page.locator('#viewer');
+    await page.waitForFunction(() => {
+      const { live, shown, plies } = document.getElementById('viewer').dataset;
+      return live && shown === plies && Number(plies) > 4;
+    });
+    if (screen === 'desktop') await picture(page, 'ladder-live', { width: 904, height: 560 });
+    await page.waitForFunction(() => document.getElementById('viewer').dataset.live === 'over'
+      && !document.querySelector('#outcome[data-live]'));
+    assert.match(await page.locator('#outcome').textContent(), /wins|draw/);
+    // What was shown as it was played is what the record has.
+    const record = await page.evaluate(async (id) => (await fetch(`/api/v1/games/${id}/record`)).json(),
+      await viewer.getAttribute('data-game'));
+    assert.deepEqual(await page.locator('#moves bdi').allTextContents(), record.moves);
+    await assertFits(page);
+    await page.context().close();
   });
-  await picture(page, 'ladder-live', { width: 904, height: 560 });
-  await page.waitForFunction(() => document.getElementById('viewer').dataset.live === 'over'
-    && !document.querySelector('#outcome[data-live]'));
-  assert.match(await page.locator('#outcome').textContent(), /wins|draw/);
-  // What was shown as it was played is what the record has.
-  const record = await page.evaluate(async (id) => (await fetch(`/api/v1/games/${id}/record`)).json(),
-    await viewer.getAttribute('data-game'));
-  assert.deepEqual(await page.locator('#moves bdi').allTextContents(), record.moves);
-  await assertFits(page);
-  await page.context().close();
-});
+}
 
 test('a game is stepped through with the mouse and with keys', async () => {
   const page = await visit('/game/1');

@@ -1,6 +1,8 @@
 //! A PostgreSQL server for tests: in a folder of its own, on a socket of its own, ended with them.
 
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -73,15 +75,32 @@ impl Cluster {
         let _gone = fs::remove_dir_all(&self.folder);
     }
 
+    /// Keeps a file that nobody but the server reads; gives its path.
+    pub(crate) fn keep(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.folder.join(name);
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).unwrap();
+        file.write_all(bytes).unwrap();
+        if let Some(user) = self.user {
+            assert!(run(Command::new("chown").arg(user).arg(&path)));
+        }
+        path
+    }
+
     /// Starts the server, where it was before.
+    pub(crate) fn serve(&self) {
+        self.serve_with(&[]);
+    }
+
+    /// The same with settings of its own, each `NAME=VALUE`.
     #[allow(
         clippy::disallowed_methods,
         reason = "the system ends the server with us; the others end at once"
     )]
-    pub(crate) fn serve(&self) {
+    pub(crate) fn serve_with(&self, settings: &[String]) {
         let mut command = self.command("postgres");
         command.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder);
         command.args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=50"]);
+        command.args(settings.iter().flat_map(|setting| ["-c", setting]));
         command.stderr(fs::File::create(self.folder.join("log")).unwrap());
         // That signal comes when the thread ends that started it: this one does not before the process.
         let (sender, started) = std::sync::mpsc::channel();

@@ -17,6 +17,7 @@ use relay::Relay;
 
 /// What is asked of the load.
 #[derive(Debug, clap::Args)]
+#[group(id = "load args")]
 pub(crate) struct Args {
     /// Measure a ladder under load
     #[arg(long)]
@@ -100,7 +101,16 @@ pub(crate) fn measure(args: &Args) -> bool {
     let tokens = names.iter().map(token).collect();
     let (places, at_once) = ((args.bots + 10).to_string(), args.at_once.to_string());
     // Each spectator has an address of its own, as behind a proxy.
-    let serve = ["--http", "127.0.0.1:0", "--behind-proxy", "--quiet", "--encounters", &at_once];
+    let serve = [
+        "--http",
+        "127.0.0.1:0",
+        "--behind-proxy",
+        "--dial",
+        "ws://127.0.0.1",
+        "--quiet",
+        "--encounters",
+        &at_once,
+    ];
     ladder.serve_as(&[&serve[..], &["--connections-per-address", &places]].concat());
     let measured = watch(&ladder, tokens, args);
     ladder.stop();

@@ -5,7 +5,7 @@ use std::time::Instant;
 use plyd_protocol::client::{Address, ClientError, LineError, Lines, ReceivedLine, with_legal};
 use plyd_protocol::{self as wire, Command, Request};
 
-use super::referee::Said;
+use super::referee::PlayerMessage;
 
 /// A connection to a player.
 pub(super) struct Link {
@@ -15,9 +15,9 @@ pub(super) struct Link {
 }
 
 /// A message and when it arrived.
-pub(super) struct Heard {
+pub(super) struct ReceivedMessage {
     pub(super) at: Instant,
-    pub(super) said: Said,
+    pub(super) said: PlayerMessage,
 }
 
 impl Link {
@@ -48,10 +48,10 @@ impl Link {
     }
 
     /// The next message.
-    pub(super) fn next(&mut self, deadline: Instant) -> Result<Heard, ClientError> {
+    pub(super) fn next(&mut self, deadline: Instant) -> Result<ReceivedMessage, ClientError> {
         let ReceivedLine { at, bytes } = self.lines.next(deadline)?;
-        match Said::read(&bytes) {
-            Ok(said) => Ok(Heard { at, said }),
+        match PlayerMessage::read(&bytes) {
+            Ok(said) => Ok(ReceivedMessage { at, said }),
             Err(error) => {
                 let line = wire::echo(&String::from_utf8_lossy(&bytes));
                 Err(ClientError::Garbled { line, error })

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 use plyd_protocol::client::{ClientError, LineError, Lines};
 use plyd_protocol::{self as wire, Command, ErrorCode, ErrorMessage, Hello, NewGame, Quit, Seed, Versions};
 
-use super::link::{Heard, Link};
-use super::referee::{Ask, ForfeitKind, ForfeitReason, Manner, Play, Question, Reply, Said, Verdict};
+use super::link::{Link, ReceivedMessage};
+use super::referee::{
+    ForfeitKind, ForfeitReason, GoSettings, MoveRequest, Play, PlayerMessage, Question, Reply, Verdict,
+};
 use super::{Address, Match, Player};
 
 /// The one session that a player's process holds, unless it is a bot that knows none.
@@ -85,17 +87,18 @@ impl<'m> Seat<'m> {
     /// # Errors
     /// How the player failed, and then its process is killed; or that its server was overloaded until there
     /// was no time left.
-    pub(super) fn choose(&mut self, play: &Play, ask: Ask) -> Result<Answer, NoReply> {
-        let manner = Manner {
+    pub(super) fn choose(&mut self, play: &Play, ask: MoveRequest) -> Result<Answer, NoReply> {
+        let settings = GoSettings {
             session: self.has_session.then(|| SESSION.to_owned()),
             options: self.player.options.clone(),
             limit: self.player.limit,
             legal: self.player.legal,
         };
-        let mut question = Question::new(play, ask, &manner, self.the_match.strictness.timeout);
+        let mut question = Question::new(play, ask, &settings, self.the_match.strictness.timeout);
         loop {
             let left = question.left(Instant::now());
-            let (sent, Heard { at, said }) = self.ask(question.command(), question.legal(), left)?;
+            let (sent, ReceivedMessage { at, said }) =
+                self.ask(question.command(), question.legal(), left)?;
             question.sent(sent);
             match question.hear(said, at) {
                 Verdict::Reply(reply) => return Ok(Answer { reply, at }),
@@ -125,7 +128,7 @@ impl<'m> Seat<'m> {
         command: Command,
         legal: Option<&[String]>,
         allowed: Duration,
-    ) -> Result<(Instant, Heard), ForfeitReason> {
+    ) -> Result<(Instant, ReceivedMessage), ForfeitReason> {
         let strictness = self.the_match.strictness;
         let timeout = allowed.saturating_add(strictness.margin).saturating_add(strictness.timeout);
         self.try_ask(command, legal, timeout).map_err(|reason| self.fail(reason))
@@ -136,7 +139,7 @@ impl<'m> Seat<'m> {
         command: Command,
         legal: Option<&[String]>,
         timeout: Duration,
-    ) -> Result<(Instant, Heard), ForfeitReason> {
+    ) -> Result<(Instant, ReceivedMessage), ForfeitReason> {
         if self.link.is_none() {
             self.connect()?;
         }
@@ -196,10 +199,10 @@ enum Agreed {
 }
 
 /// Reads the answer to such a command.
-fn agreed(command: &str, said: Said) -> Result<Agreed, ForfeitReason> {
+fn agreed(command: &str, said: PlayerMessage) -> Result<Agreed, ForfeitReason> {
     match said {
-        Said::Result(done) if done.is_of(command) => Ok(Agreed::Done),
-        Said::Error(refused) => match ErrorMessage::from(refused) {
+        PlayerMessage::Result(done) if done.is_of(command) => Ok(Agreed::Done),
+        PlayerMessage::Error(refused) => match ErrorMessage::from(refused) {
             error if error.code == ErrorCode::UnknownCmd => Ok(Agreed::Unknown),
             error => Err(ForfeitReason::refused(command, &error)),
         },
@@ -212,7 +215,7 @@ fn hello(token: Option<String>) -> Command {
     let (name, version) = (Some("plyd arena".to_owned()), Some(env!("CARGO_PKG_VERSION").to_owned()));
     Command::Hello(Hello {
         protocol: Versions { min: wire::VERSION, max: wire::VERSION },
-        client: Some(wire::Client { name, version }),
+        client: Some(wire::ClientInfo { name, version }),
         token,
         ..Hello::default()
     })
@@ -224,27 +227,27 @@ fn exchange(
     command: Command,
     legal: Option<&[String]>,
     timeout: Duration,
-) -> Result<(Instant, Heard), ForfeitReason> {
+) -> Result<(Instant, ReceivedMessage), ForfeitReason> {
     let (id, sent) = link.request(command, legal).map_err(|error| broken(link, error.into()))?;
     let answer = wait_final(link, &id, sent.checked_add(timeout).unwrap_or(sent + FOREVER))?;
     Ok((sent, answer))
 }
 
 /// Waits for the final message about a request, however much else is written meanwhile.
-fn wait_final(link: &mut Link, id: &str, deadline: Instant) -> Result<Heard, ForfeitReason> {
+fn wait_final(link: &mut Link, id: &str, deadline: Instant) -> Result<ReceivedMessage, ForfeitReason> {
     loop {
         let heard = link.next(deadline).map_err(|error| broken(link, error))?;
         match heard.said {
             // A chatty player can time out, too: the deadline ends the wait even if there is always
             // a line to read.
-            Said::Info | Said::Notice if Instant::now() >= deadline => {
+            PlayerMessage::Info | PlayerMessage::Notice if Instant::now() >= deadline => {
                 return Err(broken(link, LineError::TimedOut.into()));
             }
-            Said::Info | Said::Notice => {}
-            Said::Error(refused) if refused.is_about_no_request() => {
+            PlayerMessage::Info | PlayerMessage::Notice => {}
+            PlayerMessage::Error(refused) if refused.is_about_no_request() => {
                 return Err(ForfeitReason::refused("a line", &refused.into()));
             }
-            said if said.ends() == Some(id) => return Ok(Heard { at: heard.at, said }),
+            said if said.ends() == Some(id) => return Ok(ReceivedMessage { at: heard.at, said }),
             said => {
                 let other = wire::echo(said.ends().unwrap_or_default());
                 let message = format!("an answer to `{other}`, where `{id}` was asked");

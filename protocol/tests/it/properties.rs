@@ -110,7 +110,7 @@ fn short() -> impl Strategy<Value = String> {
 
 fn command() -> impl Strategy<Value = Command> {
     let on_eof = select(vec![OnEof::Finish, OnEof::Stop, OnEof::Cancel]);
-    let client = (of(short()), of(short())).prop_map(|(name, version)| Client { name, version });
+    let client = (of(short()), of(short())).prop_map(|(name, version)| ClientInfo { name, version });
     let resume = prop_oneof![
         (1..=MAX_INT as u64).prop_map(|keep_ms| Resume::Keep { keep_ms }),
         (short(), of(int())).prop_map(|(token, seq)| Resume::Take { token, seq }),

@@ -111,7 +111,7 @@ pub(super) fn offer(args: &Args) -> Result<Offer, Failure> {
     let (name, version) = (Some("plyd connect".to_owned()), Some(env!("CARGO_PKG_VERSION").to_owned()));
     Ok(Offer {
         token: read_token(&args.token_file)?,
-        client: Some(wire::Client { name, version }),
+        client: Some(wire::ClientInfo { name, version }),
         games,
         clocks: args.clocks.clone(),
         concurrency: args.concurrency,

@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     lanes.iter_mut().for_each(|lane| lane.settle(&bot, settled));
     offer.engine = lanes.iter_mut().find_map(|lane| lane.engine.take()).map(|engine| {
         let text = |field| engine.get(field).and_then(Value::as_str).map(str::to_owned);
-        wire::Client { name: text("name"), version: text("version") }
+        wire::ClientInfo { name: text("name"), version: text("version") }
     });
     let mut connector = Connector {
         address: args.ladder.clone(),

@@ -12,7 +12,7 @@ use std::time::Duration;
 use plyd_ladder::live::Live;
 use plyd_ladder::pages;
 use plyd_ladder::serve::{BoxedStream, Handshake, LOG, Listener, Listeners, ServeError, Settings, serve};
-use plyd_ladder::store::{Keeper, Store, StoreError};
+use plyd_ladder::store::{Store, StoreError, StoreHandle};
 use plyd_protocol::newcomers::Progress;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -148,7 +148,7 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
     };
     descriptors(&args);
     // Before there is a runtime: PostgreSQL's client has one of its own, and each thread has one at most.
-    let keeper = keep(Store::serve(&args.place.db))?;
+    let handle = keep(Store::serve(&args.place.db))?;
     let reader = keep(Store::open(&args.place.db))?;
     let settings = settings(&args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -168,8 +168,8 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
             });
         };
         let dial = dial(&args, &listeners)?;
-        let pages = |keeper: &Keeper, live: &Live| pages(&args, dial, [keeper.clone(), reader], live);
-        serve(keeper, registry::games(), settings, listeners, pages, stop).await.map_err(|error| match error {
+        let pages = |handle: &StoreHandle, live: &Live| pages(&args, dial, [handle.clone(), reader], live);
+        serve(handle, registry::games(), settings, listeners, pages, stop).await.map_err(|error| match error {
             ServeError::Store(error) => failed(error),
             error @ ServeError::Io(_) => Failure::Failed(error.to_string()),
         })
@@ -179,8 +179,8 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
 }
 
 /// Gives a store its thread.
-fn keep(opened: Result<Store, StoreError>) -> Result<Keeper, Failure> {
-    Ok(Keeper::new(opened.map_err(failed)?)?)
+fn keep(opened: Result<Store, StoreError>) -> Result<StoreHandle, Failure> {
+    Ok(StoreHandle::new(opened.map_err(failed)?)?)
 }
 
 /// What browsers see. It reads by a store of its own, the second one, so that nobody who looks keeps a game
@@ -188,7 +188,7 @@ fn keep(opened: Result<Store, StoreError>) -> Result<Keeper, Failure> {
 fn pages(
     args: &Args,
     dial: String,
-    [keeper, reader]: [Keeper; 2],
+    [handle, reader]: [StoreHandle; 2],
     live: &Live,
 ) -> Result<axum::Router, ServeError> {
     let settings = pages::Settings {
@@ -209,7 +209,7 @@ fn pages(
         Some(pages::File { mime, bytes })
     };
     let parts = pages::Parts {
-        keeper,
+        handle,
         reader,
         live: live.clone(),
         games: registry::games(),
@@ -254,10 +254,10 @@ fn settings(args: &Args) -> Result<Settings, Failure> {
     settings.drain = ms(args.drain_ms);
     settings.retry = ms(args.retry_ms);
     settings.behind_proxy = args.behind_proxy;
-    settings.hall.connections = args.connections;
-    settings.hall.connections_of_address = args.connections_per_address;
+    settings.lobby.connections = args.connections;
+    settings.lobby.connections_of_address = args.connections_per_address;
     // After a restart all of them come at once, and some twice.
-    settings.hall.offers_at_once =
+    settings.lobby.offers_at_once =
         u32::try_from(args.connections_per_address).map_or(u32::MAX, |all| all.saturating_mul(2));
     settings.http.connections = args.http_connections;
     settings.http.connections_of_address = args.http_connections_per_address;

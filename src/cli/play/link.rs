@@ -65,7 +65,7 @@ struct Again {
 
 /// News from the engine about the pending search.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum SearchUpdate {
     /// It found something better.
     Better(Info),
     /// It is done.
@@ -215,12 +215,12 @@ impl Link {
     }
 
     /// The next thing that was said about the awaited search, if anything was; never waits.
-    pub(super) fn said(&mut self) -> Option<Said> {
+    pub(super) fn said(&mut self) -> Option<SearchUpdate> {
         self.said_until(Instant::now())
     }
 
     /// The next thing that is said about the awaited search; none if nothing is said for long.
-    pub(super) fn said_soon(&mut self) -> Option<Said> {
+    pub(super) fn said_soon(&mut self) -> Option<SearchUpdate> {
         self.said_until(Instant::now() + TIMEOUT)
     }
 
@@ -229,18 +229,18 @@ impl Link {
         self.again.as_ref().map(|again| again.at)
     }
 
-    fn said_until(&mut self, deadline: Instant) -> Option<Said> {
+    fn said_until(&mut self, deadline: Instant) -> Option<SearchUpdate> {
         loop {
             if let Some(again) = self.again.take_if(|again| again.stopped) {
-                return Some(Said::Refused(Refusal::Error(again.refusal)));
+                return Some(SearchUpdate::Refused(Refusal::Error(again.refusal)));
             }
             if let Some(again) = self.again.take_if(|again| again.at <= Instant::now()) {
                 if self.asked.as_ref().is_some_and(|(_, retry)| !retry.has_time(Instant::now())) {
-                    return Some(Said::Refused(Refusal::Error(again.refusal)));
+                    return Some(SearchUpdate::Refused(Refusal::Error(again.refusal)));
                 }
                 if let Err(error) = self.ask_again() {
                     self.drop_connection();
-                    return Some(Said::Lost(error.to_string()));
+                    return Some(SearchUpdate::Lost(error.to_string()));
                 }
             }
             let attempt = self.next_attempt().filter(|attempt| *attempt < deadline);
@@ -256,12 +256,12 @@ impl Link {
                         self.search = None;
                     }
                     match message {
-                        Message::Info(info) => return Some(Said::Better(info)),
-                        Message::BestMove(best) => return Some(Said::Done(best)),
+                        Message::Info(info) => return Some(SearchUpdate::Better(info)),
+                        Message::BestMove(best) => return Some(SearchUpdate::Done(best)),
                         Message::Error(error) => {
                             self.again = self.next_attempt_after(&error);
                             if self.again.is_none() {
-                                return Some(Said::Refused(Refusal::Error(error)));
+                                return Some(SearchUpdate::Refused(Refusal::Error(error)));
                             }
                         }
                         Message::Result(_) | Message::Notice(_) => (),
@@ -271,7 +271,7 @@ impl Link {
                 Err(ClientError::Line(LineError::TimedOut)) => return None,
                 Err(error) => {
                     self.drop_connection();
-                    return Some(Said::Lost(error.to_string()));
+                    return Some(SearchUpdate::Lost(error.to_string()));
                 }
             }
         }
@@ -367,7 +367,7 @@ fn greet(client: &mut Client, place: &Place) -> Result<(), Refusal> {
     let (name, version) = (Some("plyd play".to_owned()), Some(env!("CARGO_PKG_VERSION").to_owned()));
     let hello = Hello {
         protocol: Versions { min: wire::VERSION, max: wire::VERSION },
-        client: Some(wire::Client { name, version }),
+        client: Some(wire::ClientInfo { name, version }),
         token,
         on_eof: OnEof::Cancel,
         ..Hello::default()
@@ -437,7 +437,7 @@ mod tests {
     fn an_overloaded_server_is_asked_again_when_it_said() {
         let (mut link, server) = searching();
         assert!(link.next_attempt().is_some());
-        assert!(matches!(link.said_soon(), Some(Said::Done(best)) if best.mv == "a1"));
+        assert!(matches!(link.said_soon(), Some(SearchUpdate::Done(best)) if best.mv == "a1"));
         assert_eq!(link.next_attempt(), None);
         drop(link);
         assert_eq!(server.join().unwrap(), ["hello", "go", "go"]);
@@ -455,7 +455,7 @@ mod tests {
                 link.stop();
                 let overloaded = |error: &ErrorMessage| error.code == wire::ErrorCode::Overloaded;
                 assert!(
-                    matches!(link.said(), Some(Said::Refused(Refusal::Error(error))) if overloaded(&error))
+                    matches!(link.said(), Some(SearchUpdate::Refused(Refusal::Error(error))) if overloaded(&error))
                 );
             }
             drop(link);

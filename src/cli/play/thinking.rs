@@ -8,7 +8,7 @@ use plyd_protocol::{
     BestMove, Clock, GameRef, Go, InfoEvent, InfoRequest, Line, Mode, Player, Settings, Stats,
 };
 
-use super::link::{Refusal, Said};
+use super::link::{Refusal, SearchUpdate};
 use super::search::{Purpose, RunningSearch};
 use super::seats;
 use super::table::{Note, Table, side_name};
@@ -76,9 +76,9 @@ impl Table {
     }
 
     /// Takes what the engine says.
-    pub(super) fn heard(&mut self, said: Said) {
+    pub(super) fn heard(&mut self, said: SearchUpdate) {
         match said {
-            Said::Better(info) => {
+            SearchUpdate::Better(info) => {
                 let Some(search) = &mut self.search else { return };
                 if info.lines.is_empty() {
                     return;
@@ -90,16 +90,16 @@ impl Table {
                     self.notes.push(Note::Progress(line));
                 }
             }
-            Said::Done(best) => {
+            SearchUpdate::Done(best) => {
                 let Some(search) = self.search.take() else { return };
                 self.answered(&search, &best);
             }
-            Said::Refused(refusal) => {
+            SearchUpdate::Refused(refusal) => {
                 self.search = None;
                 self.paused = true;
                 self.alarm(&refusal.to_string());
             }
-            Said::Lost(error) => {
+            SearchUpdate::Lost(error) => {
                 let ran = self.search.take();
                 self.alarm(&format!("the engine is gone: {error}"));
                 let Some(search) = ran else { return };

@@ -42,7 +42,8 @@ impl Browser {
         Ok((status, String::from_utf8(text).map_err(|error| Error::new(ErrorKind::InvalidData, error))?))
     }
 
-    /// Asks for a page, over another connection if the answer before is not read to its end; gives the status.
+    /// Asks for a page, over another connection if the answer before is not read to its end; gives the
+    /// status.
     pub(crate) async fn ask(&mut self, path: &str) -> Result<u16> {
         if !matches!(self.body, Body::Nothing) {
             *self = Self::open(self.address, self.of).await?;

@@ -2,10 +2,10 @@
 //! what each answer is worth. It knows no socket, no thread and no clock of the machine; whoever carries its
 //! questions to the players says how long each answer took.
 //!
-//! [`Play`] is the game, [`Question`] the `go` that a player gets, and [`Said`] what comes back.
+//! [`Play`] is the game, [`Question`] the `go` that a player gets, and [`PlayerMessage`] what comes back.
 
+mod message;
 mod question;
-mod said;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,8 +23,8 @@ use plyd_core::engine::{AnyRoot, ToMove};
 use plyd_core::zobrist::SplitMix64;
 
 pub use crate::forfeit::{ForfeitKind, ForfeitReason};
-pub use question::{Manner, Question, Verdict};
-pub use said::{Best, Refused, RequestResult, Said};
+pub use message::{Best, PlayerMessage, Refused, RequestResult};
+pub use question::{GoSettings, Question, Verdict};
 
 /// How a game ends that the referee ends as a draw.
 const MAX_MOVES: &str = "max_moves";
@@ -89,14 +89,14 @@ pub struct Play {
 #[derive(Debug)]
 pub enum Step<'p> {
     /// A player is to be asked for a move.
-    Ask(Ask),
+    Ask(MoveRequest),
     /// Nothing: the game is over.
     Over(&'p End),
 }
 
 /// Who is asked for a move, and what for.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Ask {
+pub struct MoveRequest {
     /// Who.
     pub player: Player,
     /// The whole game so far. Its start is always named: rules may draw it, and not all draw alike.
@@ -202,7 +202,7 @@ impl Play {
         }
         let player = self.to_move();
         let [own, opponent] = [player, other(player)].map(|player| self.clock(player));
-        Step::Ask(Ask {
+        Step::Ask(MoveRequest {
             player,
             position: Position { start: Some(self.start.clone()), moves: self.root.played().to_vec() },
             clock: own.to_wire(opponent),

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use plyd_protocol::client::Retry;
 use plyd_protocol::{Command, ErrorCode, ErrorMessage, GameRef, Go, InfoRequest, Limit, Settings};
 
-use super::{Ask, ForfeitKind, ForfeitReason, Play, Reply, Said};
+use super::{ForfeitKind, ForfeitReason, MoveRequest, Play, PlayerMessage, Reply};
 use plyd_bridge as bridge;
 
 /// How a player wants to be asked.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Manner {
+pub struct GoSettings {
     /// The session that it holds for the game; none: each `go` names game, rules and options.
     pub session: Option<String>,
     /// Its options, for a `go` without a session.
@@ -27,17 +27,17 @@ pub struct Manner {
 /// ```
 /// use std::time::{Duration, Instant};
 ///
-/// use plyd_arena::referee::{Manner, Play, Question, Said, Step, Terms, Verdict};
+/// use plyd_arena::referee::{GoSettings, Play, Question, PlayerMessage, Step, Terms, Verdict};
 /// use plyd_core::play::Position;
 ///
 /// let mut play = Play::new(Terms::new(Position::start(&plyd_core::nim::ENTRY).root().clone()));
 /// let Step::Ask(ask) = play.step() else { panic!("nobody has moved") };
-/// let mut question = Question::new(&play, ask, &Manner::default(), Duration::from_secs(10));
+/// let mut question = Question::new(&play, ask, &GoSettings::default(), Duration::from_secs(10));
 ///
 /// // Sent to a player, who answers a second later.
 /// let sent = Instant::now();
 /// question.sent(sent);
-/// let said = Said::read(br#"{"id":"1","type":"bestmove","move":"1"}"#)?;
+/// let said = PlayerMessage::read(br#"{"id":"1","type":"bestmove","move":"1"}"#)?;
 /// let Verdict::Reply(reply) = question.hear(said, sent + Duration::from_secs(1)) else { panic!("a move") };
 /// assert_eq!((reply.mv.as_str(), reply.time), ("1", Duration::from_secs(1)));
 /// # Ok::<(), serde_json::Error>(())
@@ -77,20 +77,20 @@ impl Question {
     /// The question that the referee asks, for a player who wants it so. `timeout` is for how long one
     /// without a clock may be overloaded.
     #[must_use]
-    pub fn new(play: &Play, ask: Ask, manner: &Manner, timeout: Duration) -> Self {
+    pub fn new(play: &Play, ask: MoveRequest, settings: &GoSettings, timeout: Duration) -> Self {
         let root = play.root();
-        let game = match &manner.session {
+        let game = match &settings.session {
             Some(session) => GameRef::Session { session: session.clone() },
             None => GameRef::Game { game: root.entry().name.to_owned(), rules: bridge::rules(&root.rules()) },
         };
         let mut go = Go::new(game, ask.position);
-        if manner.session.is_none() {
-            go.options = manner.options.clone();
+        if settings.session.is_none() {
+            go.options = settings.options.clone();
         }
         go.clock = ask.clock;
-        go.limit = manner.limit;
+        go.limit = settings.limit;
         go.info = InfoRequest { events: Vec::new(), min_interval_ms: 0 };
-        let legal = manner.legal.then(|| root.legal());
+        let legal = settings.legal.then(|| root.legal());
         Self { go, legal, allowed: ask.allowed, timeout, first: None }
     }
 
@@ -132,11 +132,11 @@ impl Question {
     }
 
     /// Takes the final message about it, which came at an instant.
-    pub fn hear(&self, said: Said, at: Instant) -> Verdict {
+    pub fn hear(&self, said: PlayerMessage, at: Instant) -> Verdict {
         let error = match said {
-            Said::BestMove(best) => return Verdict::Reply(best.after(self.spent(at))),
-            Said::Error(refused) => ErrorMessage::from(refused),
-            Said::Result(_) | Said::Info | Said::Notice => {
+            PlayerMessage::BestMove(best) => return Verdict::Reply(best.after(self.spent(at))),
+            PlayerMessage::Error(refused) => ErrorMessage::from(refused),
+            PlayerMessage::Result(_) | PlayerMessage::Info | PlayerMessage::Notice => {
                 let message = "the answer to `go` is no `bestmove`";
                 return Verdict::Forfeit(ForfeitReason::new(ForfeitKind::Protocol, message));
             }
@@ -167,29 +167,29 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn question(control: TimeControl, manner: &Manner, timeout: Duration) -> Question {
+    fn question(control: TimeControl, settings: &GoSettings, timeout: Duration) -> Question {
         let opening = Position::start(&plyd_core::nim::ENTRY).play("3").unwrap().root().clone();
         let strictness = Strictness::default();
         let play = Play::new(Terms { controls: [control; 2], strictness, ..Terms::new(opening) });
         let Step::Ask(ask) = play.step() else { panic!("it is over") };
-        Question::new(&play, ask, manner, timeout)
+        Question::new(&play, ask, settings, timeout)
     }
 
     #[test]
     fn a_question_names_game_and_options_only_without_a_session() {
         let options = Settings::from_iter([("level", 3)]);
         let limit = Limit { nodes: Some(9), ..Limit::default() };
-        let without = Manner { session: None, options, limit, legal: true };
-        let within = Manner { session: Some("s".into()), legal: false, ..without.clone() };
+        let without = GoSettings { session: None, options, limit, legal: true };
+        let within = GoSettings { session: Some("s".into()), legal: false, ..without.clone() };
         let rest = concat!(
             r#""position":{"start":"21 1","moves":["3"]},"clock":{"kind":"per_move","ms":5},"#,
             r#""limit":{"nodes":9},"info":{"events":[]}"#
         );
-        for (manner, game, options, legal) in [
+        for (settings, game, options, legal) in [
             (without, r#""game":"nim","rules":{"most":3}"#, r#","options":{"level":3}"#, Some("1 2 3")),
             (within, r#""session":"s""#, "", None),
         ] {
-            let question = question(TimeControl::PerMove(5 * MS), &manner, MS);
+            let question = question(TimeControl::PerMove(5 * MS), &settings, MS);
             let sent = serde_json::to_string(&question.command()).unwrap();
             assert_eq!(sent, format!(r#"{{"cmd":"go",{game},{rest}{options}}}"#));
             assert_eq!(question.legal().map(|moves| moves.join(" ")), legal.map(str::to_owned));
@@ -212,11 +212,11 @@ mod tests {
             (fixed, broken, 1, Err("protocol: `go` was refused at /x: broken")),
             (fixed, done, 1, Err("protocol: the answer to `go` is no `bestmove`")),
         ] {
-            let mut question = question(control, &Manner::default(), 300 * MS);
+            let mut question = question(control, &GoSettings::default(), 300 * MS);
             let sent = Instant::now();
             question.sent(sent);
             let at = sent + at * MS;
-            match (question.hear(Said::read(line.as_bytes()).unwrap(), at), expected) {
+            match (question.hear(PlayerMessage::read(line.as_bytes()).unwrap(), at), expected) {
                 (Verdict::Again { pause, .. }, Ok(expected)) => {
                     assert_eq!(pause, expected * MS, "{line}");
                     // Whoever sleeps longer may have no time left.
@@ -228,7 +228,7 @@ mod tests {
                     let Command::Go(go) = question.command() else { panic!("no go") };
                     let spent = at + pause - sent;
                     assert_eq!(u128::from(go.elapsed_ms), spent.as_millis(), "{line}");
-                    let best = Said::read(br#"{"id":"2","type":"bestmove","move":"1"}"#).unwrap();
+                    let best = PlayerMessage::read(br#"{"id":"2","type":"bestmove","move":"1"}"#).unwrap();
                     let Verdict::Reply(reply) = question.hear(best, at + pause + MS) else {
                         panic!("a move")
                     };

@@ -54,7 +54,7 @@ enum TranscriptEntry {
         t_us: u64,
         conn: ConnId,
         line: u64,
-        said: Said,
+        said: TranscriptLine,
     },
     /// From here on in this file, without this token.
     Continue(Continued),
@@ -84,12 +84,12 @@ impl Continued {
 }
 
 /// A line by who said it.
-enum Said {
+enum TranscriptLine {
     Client(Vec<u8>),
     Server(Stamped),
 }
 
-impl Said {
+impl TranscriptLine {
     fn len(&self) -> usize {
         match self {
             Self::Client(bytes) => bytes.len(),
@@ -157,13 +157,19 @@ impl Transcript {
 
     /// Notes a line from a client.
     pub(super) fn received(&self, conn: ConnId, line: u64, t_us: u64, bytes: &[u8]) {
-        let entry = || TranscriptEntry::Line { t_us, conn, line, said: Said::Client(bytes.to_vec()) };
+        let entry =
+            || TranscriptEntry::Line { t_us, conn, line, said: TranscriptLine::Client(bytes.to_vec()) };
         self.note(bytes.len(), entry);
     }
 
     /// Notes a line to a client, whose number is its `seq`.
     pub(super) fn sent(&self, conn: ConnId, seq: u64, t_us: u64, line: Stamped) {
-        self.note(line.len(), || TranscriptEntry::Line { t_us, conn, line: seq, said: Said::Server(line) });
+        self.note(line.len(), || TranscriptEntry::Line {
+            t_us,
+            conn,
+            line: seq,
+            said: TranscriptLine::Server(line),
+        });
     }
 
     /// The number of lines that are lost, as it grows.
@@ -293,8 +299,8 @@ impl Writer {
             self.load.bytes.fetch_sub(said.len() + ENTRY_BYTES, Relaxed);
             self.batched += 1;
             let (dir, text) = match said {
-                Said::Client(bytes) => ("in", bytes),
-                Said::Server(line) => ("out", line.into_text().into_bytes()),
+                TranscriptLine::Client(bytes) => ("in", bytes),
+                TranscriptLine::Server(line) => ("out", line.into_text().into_bytes()),
             };
             let msg = secrets::message(&text, self.token.as_deref())?;
             let record = Record { dir, t_us, conn, line, msg: &msg };

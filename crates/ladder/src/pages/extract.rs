@@ -35,9 +35,9 @@ fn number(text: &str) -> Option<u64> {
 
 /// What stands behind the question mark.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<T>(pub(super) T);
+pub(super) struct UrlQuery<T>(pub(super) T);
 
-impl<T: DeserializeOwned> FromRequestParts<Arc<Site>> for Asked<T> {
+impl<T: DeserializeOwned> FromRequestParts<Arc<Site>> for UrlQuery<T> {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Refusal> {

@@ -410,7 +410,7 @@ mod tests {
     use crate::pages::refusal::Kind;
     use crate::pages::settings::Settings;
     use crate::store::tests::TestPlace;
-    use crate::store::{Keeper, Store};
+    use crate::store::{Store, StoreHandle};
 
     fn rooms(hub: &Hub) -> usize {
         hub.watched().len()
@@ -419,8 +419,8 @@ mod tests {
     #[tokio::test]
     async fn rooms_are_those_of_games_that_somebody_watches() {
         let place = TestPlace::new();
-        let keeper = Keeper::new(Store::open(&place.database).unwrap()).unwrap();
-        let site = Site::new(Settings::default(), plyd_games::REGISTRY, keeper.clone(), keeper).unwrap();
+        let handle = StoreHandle::new(Store::open(&place.database).unwrap()).unwrap();
+        let site = Site::new(Settings::default(), plyd_games::REGISTRY, handle.clone(), handle).unwrap();
         let (site, live) = (Arc::new(site), Live::new(8));
         let hub = Hub::new(live.clone());
         let watch = |id| watch_game(Arc::clone(&site), Arc::clone(&hub), Peer::of(None), GameId(id));

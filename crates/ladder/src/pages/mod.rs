@@ -37,7 +37,7 @@ pub use files::{File, Files};
 pub use settings::{Limits, Settings};
 
 use crate::live::Live;
-use crate::store::Keeper;
+use crate::store::StoreHandle;
 use live::Hub;
 use refusal::{Kind, Refusal};
 use site::Site;
@@ -45,9 +45,9 @@ use site::Site;
 /// What the pages are made of.
 pub struct Parts {
     /// The ladder's own store, by which owners change what is theirs.
-    pub keeper: Keeper,
+    pub handle: StoreHandle,
     /// Another store on the same database, for all that is shown.
-    pub reader: Keeper,
+    pub reader: StoreHandle,
     /// What is played now. All that is watched ends when it is closed.
     pub live: Live,
     /// The games that can be drawn.
@@ -66,9 +66,9 @@ pub struct Parts {
 /// # Panics
 /// Outside of a tokio runtime.
 pub fn router(parts: Parts) -> io::Result<Router> {
-    let Parts { keeper, reader, live, games, boards, settings } = parts;
+    let Parts { handle, reader, live, games, boards, settings } = parts;
     let body = settings.limits.body;
-    let site = Arc::new(Site::new(settings, games, keeper, reader)?);
+    let site = Arc::new(Site::new(settings, games, handle, reader)?);
     let hub = Hub::new(live);
     tokio::spawn(live::pass_on(Arc::clone(&site), Arc::clone(&hub)));
     let files = Router::new().route("/{*path}", get(files::boards)).with_state(boards);

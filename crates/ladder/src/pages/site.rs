@@ -15,7 +15,7 @@ use super::refusal::{Kind, Refusal};
 use super::settings::Settings;
 use super::worker::{Desk, Worker, give_way};
 use crate::rates::{Peer, Place, Places, Rates};
-use crate::store::{Keeper, Store, StoreError};
+use crate::store::{Store, StoreError, StoreHandle};
 use crate::{PoolId, SeasonId};
 
 /// For how long the list of the games that are being played is given again.
@@ -30,9 +30,9 @@ pub(super) struct Site {
     /// The games that can be drawn.
     pub(super) games: &'static [&'static Entry],
     /// The ladder's own store, for changes alone.
-    keeper: Keeper,
+    handle: StoreHandle,
     /// Another one on the same database, so that nobody who looks keeps a game waiting.
-    reader: Keeper,
+    reader: StoreHandle,
     /// Who may wait for the reader.
     waiting: Semaphore,
     /// Where requests are answered.
@@ -83,13 +83,13 @@ impl Site {
     pub(super) fn new(
         settings: Settings,
         games: &'static [&'static Entry],
-        keeper: Keeper,
-        reader: Keeper,
+        handle: StoreHandle,
+        reader: StoreHandle,
     ) -> io::Result<Self> {
         let (limits, desk, worker) = (settings.limits, Desk::new()?, Worker::new()?);
         Ok(Self {
             games,
-            keeper,
+            handle,
             reader,
             waiting: Semaphore::new(limits.waiting),
             desk,
@@ -122,7 +122,7 @@ impl Site {
         work: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Refusal> {
         let Ok(_place) = self.waiting.try_acquire() else { return Err(overloaded()) };
-        Ok(self.keeper.ask(work).await?)
+        Ok(self.handle.ask(work).await?)
     }
 
     /// Answers a request beside the thread of the games.
@@ -238,10 +238,10 @@ mod tests {
     #[tokio::test]
     async fn the_list_of_games_that_are_played_is_written_once_for_all_who_ask() {
         let place = TestPlace::new();
-        let keeper = Keeper::new(Store::open(&place.database).unwrap()).unwrap();
+        let handle = StoreHandle::new(Store::open(&place.database).unwrap()).unwrap();
         for (fresh_for, expected) in [(Duration::from_secs(3600), 2), (Duration::ZERO, 100)] {
             let settings = Settings { fresh_for, ..Settings::default() };
-            let site = Site::new(settings, &[], keeper.clone(), keeper.clone()).unwrap();
+            let site = Site::new(settings, &[], handle.clone(), handle.clone()).unwrap();
             let mut written = 0;
             let begun = Instant::now();
             for number in 0..100_u8 {

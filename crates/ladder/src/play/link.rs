@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use plyd_arena::referee::{ForfeitKind, ForfeitReason, Said};
+use plyd_arena::referee::{ForfeitKind, ForfeitReason, PlayerMessage};
 use plyd_protocol::{ErrorMessage, echo};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -45,7 +45,7 @@ struct Shared {
 struct Waiting {
     /// Counts the requests: the last id.
     last: u64,
-    asked: HashMap<String, oneshot::Sender<Heard>>,
+    asked: HashMap<String, oneshot::Sender<FinalAnswer>>,
 }
 
 /// A line to be written.
@@ -60,9 +60,9 @@ pub(super) struct Outbox(mpsc::Receiver<Outgoing>);
 
 /// A final answer.
 #[derive(Debug)]
-pub struct Heard {
+pub struct FinalAnswer {
     /// What it says.
-    pub said: Said,
+    pub said: PlayerMessage,
     /// When its line arrived.
     pub at: Instant,
     /// The line.
@@ -70,12 +70,12 @@ pub struct Heard {
 }
 
 /// A question that was sent; nobody waits for its answer any more once this is dropped.
-pub struct Asked {
+pub struct PendingRequest {
     link: Link,
     id: String,
     line: Vec<u8>,
     sent: oneshot::Receiver<Instant>,
-    heard: oneshot::Receiver<Heard>,
+    heard: oneshot::Receiver<FinalAnswer>,
 }
 
 /// Why a connection has ended.
@@ -156,7 +156,7 @@ impl Link {
     }
 
     /// Sends a request, whose line is made of its id.
-    pub async fn ask(&self, line: impl FnOnce(&str) -> Vec<u8>) -> Asked {
+    pub async fn ask(&self, line: impl FnOnce(&str) -> Vec<u8>) -> PendingRequest {
         let (answer, heard) = oneshot::channel();
         let (written, sent) = oneshot::channel();
         let id = {
@@ -167,7 +167,7 @@ impl Link {
             id
         };
         let line = line(&id);
-        let asked = Asked { link: self.clone(), id, line: line.clone(), sent, heard };
+        let asked = PendingRequest { link: self.clone(), id, line: line.clone(), sent, heard };
         // A connection that has ended drops what it is to send, and with it the sender of the stamp.
         let _ended = self.0.out.send(Outgoing { line, sent: Some(written) }).await;
         asked
@@ -209,16 +209,16 @@ impl Link {
     ///
     /// # Errors
     /// The message blames nobody's request: the connection is to end.
-    pub(super) fn hear(&self, said: Said, at: Instant, line: &[u8]) -> Result<(), Closed> {
+    pub(super) fn hear(&self, said: PlayerMessage, at: Instant, line: &[u8]) -> Result<(), Closed> {
         let Some(id) = said.ends() else {
-            let Said::Error(refused) = said else { return Ok(()) };
+            let PlayerMessage::Error(refused) = said else { return Ok(()) };
             let error = ErrorMessage::from(refused);
             return Err(Closed::new(ClosedKind::Garbled, ForfeitReason::refused("a line", &error).message));
         };
         // An answer to what was given up, or was answered before, is read for nothing.
         let answer = self.lock().asked.remove(id);
         if let Some(answer) = answer {
-            let _given_up = answer.send(Heard { said, at, line: line.to_vec() });
+            let _given_up = answer.send(FinalAnswer { said, at, line: line.to_vec() });
         }
         Ok(())
     }
@@ -266,7 +266,7 @@ impl fmt::Debug for Link {
     }
 }
 
-impl Asked {
+impl PendingRequest {
     /// The line that was sent.
     #[must_use]
     pub fn line(&self) -> &[u8] {
@@ -289,7 +289,7 @@ impl Asked {
     ///
     /// # Errors
     /// Why the connection has ended.
-    pub async fn heard(&mut self) -> Result<Heard, Closed> {
+    pub async fn heard(&mut self) -> Result<FinalAnswer, Closed> {
         tokio::select! {
             biased;
             Ok(heard) = &mut self.heard => Ok(heard),
@@ -298,20 +298,20 @@ impl Asked {
     }
 
     /// Waits for the answer; says when the question was sent, too.
-    async fn answer(mut self) -> Result<(Instant, Heard), Closed> {
+    async fn answer(mut self) -> Result<(Instant, FinalAnswer), Closed> {
         Ok((self.sent().await?, self.heard().await?))
     }
 }
 
-impl Drop for Asked {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         self.link.lock().asked.remove(&self.id);
     }
 }
 
-impl fmt::Debug for Asked {
+impl fmt::Debug for PendingRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Asked").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("PendingRequest").field("id", &self.id).finish_non_exhaustive()
     }
 }
 

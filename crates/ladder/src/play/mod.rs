@@ -1,6 +1,6 @@
 //! Games between bots that dial in: their connections, who is there, and the table at which two of them play.
 //!
-//! It knows no database: whose a token is says a [`Door`], and what happens at a table goes to a
+//! It knows no database: whose a token is, an [`Authenticator`] says, and what happens at a table goes to a
 //! [`Recorder`]. Which two meet is decided elsewhere, from what [`Bots::ready`] lists.
 //!
 //! The tasks run on tokio, of which one thread is enough. They read and write; rules are computed on the
@@ -8,19 +8,19 @@
 //! line is stamped when it arrives.
 
 mod bots;
-mod hall;
 mod house;
 mod line;
 mod link;
+mod lobby;
 mod recorder;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use bots::{Bots, Ready, SeatGuard, offers};
-pub use hall::{Admitted, Door, Hall, Refusal, Settings};
 pub use house::{House, HousePlayer};
-pub use link::{Asked, Closed, ClosedKind, Heard, Link};
+pub use link::{Closed, ClosedKind, FinalAnswer, Link, PendingRequest};
+pub use lobby::{Admitted, Authenticator, Lobby, Refusal, Settings};
 pub use recorder::{Event, Recorder, Stopped};
 pub(crate) use table::later;
 pub use table::{Game, Network, Resumed, Seat, Table};

@@ -1,14 +1,14 @@
 //! A ladder that runs: bots dial in, are paired, play, and are rated, unattended.
 //!
-//! [`serve`] holds the parts together. Bots come through the hall's door and wait; the loop (`rounds`) pairs
-//! those that are free and begins their encounters in the store; each encounter is a task (`tables`) that
-//! plays its two games; the `clerk` keeps what happens. Whatever ends it, the next start goes on with the
-//! games that have no end.
+//! [`serve`] holds the parts together. Bots that the `authenticator` knows wait in the lobby; the loop
+//! (`rounds`) pairs those that are free and begins their encounters in the store; each encounter is a task
+//! (`tables`) that plays its two games; one task (`persistence`) keeps what happens. Whatever ends it, the
+//! next start goes on with the games that have no end.
 
+mod authenticator;
 mod calibrate;
-mod clerk;
-mod door;
 mod listen;
+mod persistence;
 mod players;
 mod pool;
 mod rounds;
@@ -31,11 +31,11 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use crate::live::Live;
 use crate::pairing::Matchmaker;
-use crate::play::{self, Hall, House, Recorder, Table};
-use crate::store::{Keeper, StoreError};
+use crate::play::{self, House, Lobby, Recorder, Table};
+use crate::store::{StoreError, StoreHandle};
 use crate::terms::whole_ms;
-use clerk::Sequels;
-use door::Gate;
+use authenticator::TokenAuthenticator;
+use persistence::FollowUps;
 use rounds::{Rounds, Tasks};
 use tables::Tables;
 
@@ -76,7 +76,7 @@ pub struct Settings {
     /// Whether all requests come through a proxy that writes whose they are into `X-Forwarded-For`.
     pub behind_proxy: bool,
     /// How connections of bots are treated.
-    pub hall: play::Settings,
+    pub lobby: play::Settings,
     /// How connections of browsers are treated.
     pub http: Http,
     /// Who is paired with whom.
@@ -101,7 +101,7 @@ impl Settings {
             drain: Duration::ZERO,
             retry: Duration::from_secs(5),
             behind_proxy: false,
-            hall: play::Settings::default(),
+            lobby: play::Settings::default(),
             http: Http::default(),
             matchmaker: Matchmaker::default(),
             seed,
@@ -138,7 +138,7 @@ pub enum ServeError {
 /// # Errors
 /// The database or the system fails.
 pub async fn serve<P>(
-    keeper: Keeper,
+    handle: StoreHandle,
     games: &'static [&'static Entry],
     settings: Settings,
     listeners: Listeners,
@@ -146,25 +146,25 @@ pub async fn serve<P>(
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError>
 where
-    P: FnOnce(&Keeper, &Live) -> Result<Router, ServeError>,
+    P: FnOnce(&StoreHandle, &Live) -> Result<Router, ServeError>,
 {
-    let gate = Gate::new(keeper.clone(), settings.games_of_bot);
-    let hall = Hall::new(gate.clone(), settings.hall.clone());
+    let authenticator = TokenAuthenticator::new(handle.clone(), settings.games_of_bot);
+    let lobby = Lobby::new(authenticator.clone(), settings.lobby.clone());
     let live = Live::new(BEHIND);
     let (recorder, events) = Recorder::new(WAITING, live.clone());
     let house = Arc::new(House::start(settings.house_threads, HOUSE_STEPS)?);
-    let sequels = Sequels::default();
-    let mut clerk =
-        tokio::spawn(clerk::keep(keeper.clone(), Arc::clone(hall.bots()), sequels.clone(), events));
+    let follow_ups = FollowUps::default();
+    let mut persistence =
+        tokio::spawn(persistence::keep(handle.clone(), Arc::clone(lobby.bots()), follow_ups.clone(), events));
     // No further game begins; then nobody can come any more.
     let (stopping, is_stopping) = watch::channel(false);
     let (closing, is_closing) = watch::channel(false);
     let tables = Tables {
         games,
-        table: Table { bots: Arc::clone(hall.bots()), house, recorder },
-        keeper: keeper.clone(),
-        gate,
-        sequels,
+        table: Table { bots: Arc::clone(lobby.bots()), house, recorder },
+        handle: handle.clone(),
+        authenticator,
+        follow_ups,
         builds: Arc::new(settings.builds.clone()),
         back_within: settings.back_within,
         stopping: is_stopping,
@@ -174,17 +174,17 @@ where
     let mut rounds = Rounds::new(tables, settings.clone());
     // Their bots have places in the games before any of them can come.
     rounds.resume(&mut encounters).await?;
-    let router = pages(&keeper, &live)?;
+    let router = pages(&handle, &live)?;
     let mut servers = JoinSet::new();
     // Each connection holds the one end, so that the other one is closed once all are gone.
     let (alive, mut gone) = mpsc::channel::<()>(1);
-    listen(listeners, &router, &hall, &settings, (&is_closing, alive), &mut servers)?;
+    listen(listeners, &router, &lobby, &settings, (&is_closing, alive), &mut servers)?;
 
     let ended = {
         let play = play_on(&mut rounds, &mut encounters, settings.round);
         tokio::select! {
             ended = play => ended,
-            kept = &mut clerk => Err(kept.map_or(StoreError::Closed, |kept| kept.err().unwrap_or(StoreError::Closed))),
+            kept = &mut persistence => Err(kept.map_or(StoreError::Closed, |kept| kept.err().unwrap_or(StoreError::Closed))),
             () = stop => Ok(()),
         }
     };
@@ -200,10 +200,10 @@ where
     rounds.bots().farewell("the ladder stops, and goes on with the games later", retry_ms);
     live.close();
     encounters.shutdown().await;
-    // With the last table the clerk has nothing more to keep.
+    // With the last table ends what keeps events.
     drop(rounds);
     if ended.is_ok() {
-        let kept = clerk.await;
+        let kept = persistence.await;
         kept.map_err(|_| StoreError::Closed)??;
     }
     let left = async {
@@ -236,7 +236,7 @@ async fn play_on(rounds: &mut Rounds, encounters: &mut Tasks, round: Duration) -
 fn listen(
     listeners: Listeners,
     router: &Router,
-    hall: &Arc<Hall<Gate>>,
+    lobby: &Arc<Lobby<TokenAuthenticator>>,
     settings: &Settings,
     (closing, alive): (&watch::Receiver<bool>, mpsc::Sender<()>),
     servers: &mut JoinSet<()>,
@@ -249,16 +249,16 @@ fn listen(
         }
     };
     for listener in listeners.bots {
-        let (mut connections, hall, stop) = (listener.connections()?, Arc::clone(hall), stop());
+        let (mut connections, lobby, stop) = (listener.connections()?, Arc::clone(lobby), stop());
         let alive = alive.clone();
         servers.spawn(async move {
             let take = async {
                 loop {
                     let (stream, address) = connections.next().await;
-                    let (hall, alive) = (Arc::clone(&hall), alive.clone());
+                    let (lobby, alive) = (Arc::clone(&lobby), alive.clone());
                     tokio::spawn(async move {
                         let _alive = alive;
-                        hall.serve(stream, Some(address.ip())).await;
+                        lobby.serve(stream, Some(address.ip())).await;
                     });
                 }
             };
@@ -270,7 +270,7 @@ fn listen(
     }
     let places = settings.http.places(settings.behind_proxy);
     let bots =
-        web::Bots { hall: Arc::clone(hall), behind_proxy: settings.behind_proxy, alive: alive.clone() };
+        web::Bots { lobby: Arc::clone(lobby), behind_proxy: settings.behind_proxy, alive: alive.clone() };
     let router = web::with_bots(router.clone(), bots);
     for listener in listeners.web {
         let (connections, head_within) = (listener.connections()?, settings.http.head_within);

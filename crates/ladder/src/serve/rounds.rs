@@ -15,7 +15,7 @@ use crate::game::OpenGame;
 use crate::now_ms;
 use crate::pairing::Encounter;
 use crate::ratings::progress::Rated;
-use crate::store::{Bot, Keeper, NewEncounter, StoreError};
+use crate::store::{Bot, NewEncounter, StoreError, StoreHandle};
 use crate::{BotId, PoolId};
 
 /// The tasks of the encounters.
@@ -53,8 +53,8 @@ impl Rounds {
         }
     }
 
-    fn keeper(&self) -> &Keeper {
-        &self.tables.keeper
+    fn handle(&self) -> &StoreHandle {
+        &self.tables.handle
     }
 
     /// Goes on with the games that have no end, before any bot can come.
@@ -62,7 +62,7 @@ impl Rounds {
     /// # Errors
     /// The database fails.
     pub(super) async fn resume(&mut self, tasks: &mut Tasks) -> Result<(), StoreError> {
-        let open = self.keeper().ask(|store| store.open_games()).await?;
+        let open = self.handle().ask(|store| store.open_games()).await?;
         if !open.is_empty() {
             tracing::info!(target: super::LOG, games = open.len(), "games go on");
         }
@@ -92,7 +92,7 @@ impl Rounds {
         if self.is_unsure {
             self.adopt(tasks).await?;
         }
-        let revision = self.keeper().ask(|store| store.revision()).await?;
+        let revision = self.handle().ask(|store| store.revision()).await?;
         if self.revision != Some(revision) {
             self.refresh().await?;
         }
@@ -103,7 +103,7 @@ impl Rounds {
     async fn adopt(&mut self, tasks: &mut Tasks) -> Result<(), StoreError> {
         // What is played before the question may have ended by its answer.
         let before = self.tables.playing().encounters();
-        let open = self.keeper().ask(|store| store.open_games()).await?;
+        let open = self.handle().ask(|store| store.open_games()).await?;
         for game in open {
             let id = game.id.encounter();
             if !before.contains(&id) && !self.tables.playing().encounters().contains(&id) {
@@ -123,7 +123,7 @@ impl Rounds {
         let (after, playing) = (self.revision, self.tables.playing().games());
         // Of those whoever meets is counted here.
         let known: Vec<PoolId> = self.pools.iter().map(|open| open.pool.id).collect();
-        let read = self.keeper().ask(move |store| {
+        let read = self.handle().ask(move |store| {
             let revision = store.revision()?;
             let entries = match after {
                 Some(after) => store.audit(after, revision.saturating_sub(after))?,
@@ -211,7 +211,7 @@ impl Rounds {
             for at in order {
                 let pool = self.pools[at].pool.id;
                 if let std::collections::hash_map::Entry::Vacant(vacant) = ratings.entry(pool) {
-                    vacant.insert(self.tables.keeper.ask(move |store| store.ratings(pool)).await?);
+                    vacant.insert(self.tables.handle.ask(move |store| store.ratings(pool)).await?);
                 }
                 for encounter in self.encounters(at, &ready, &slots, &ratings[&pool], now) {
                     if self.tables.playing().count() >= self.settings.games {
@@ -283,7 +283,7 @@ impl Rounds {
             }
         };
         let new = NewEncounter { pool, players: encounter.players, seed, opening };
-        let begun = self.keeper().ask(move |store| store.begin(&new, now_ms())).await;
+        let begun = self.handle().ask(move |store| store.begin(&new, now_ms())).await;
         let game: OpenGame = match begun {
             Ok(game) => game,
             Err(StoreError::Refused(why)) => {

@@ -8,13 +8,13 @@ use plyd_core::engine::Entry;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinSet, spawn_blocking};
 
-use super::clerk::{Sequels, persist};
-use super::door::Gate;
+use super::authenticator::TokenAuthenticator;
+use super::persistence::{FollowUps, persist};
 use super::players;
 use crate::game::OpenGame;
 use crate::now_ms;
 use crate::play::{Resumed, SeatGuard, Table, later};
-use crate::store::{Bot, By, House, Keeper, Store, StoreError};
+use crate::store::{Bot, By, House, Store, StoreError, StoreHandle};
 use crate::{BotId, EncounterId, GameId};
 
 /// The tables. A copy is of the same tables.
@@ -22,9 +22,9 @@ use crate::{BotId, EncounterId, GameId};
 pub(super) struct Tables {
     pub(super) games: &'static [&'static Entry],
     pub(super) table: Table,
-    pub(super) keeper: Keeper,
-    pub(super) gate: Gate,
-    pub(super) sequels: Sequels,
+    pub(super) handle: StoreHandle,
+    pub(super) authenticator: TokenAuthenticator,
+    pub(super) follow_ups: FollowUps,
     /// The build of this plyd for each game, which house bots are pinned to.
     pub(super) builds: Arc<BTreeMap<String, String>>,
     /// How long to wait for bots of a game that goes on after a restart.
@@ -108,7 +108,7 @@ impl Tables {
                 Err(why) => {
                     tracing::error!(target: super::LOG, game = id.0, why, "a game cannot be played");
                     let by = By { who: "ladder", at_ms: now_ms() };
-                    let voided = persist(&self.keeper, || {
+                    let voided = persist(&self.handle, || {
                         let why = why.clone();
                         move |store| store.void_game(id, &why, &by).map(drop)
                     });
@@ -128,7 +128,7 @@ impl Tables {
                 None => drop(self.playing().games.insert(id, void)),
             }
             // A command may have made it void while it was prepared, and nobody could say so here.
-            let kept = persist(&self.keeper, || move |store: &mut Store| store.game(id)).await?;
+            let kept = persist(&self.handle, || move |store: &mut Store| store.game(id)).await?;
             if kept.state == "void" {
                 self.playing().void(id, &kept.void_why.unwrap_or_default());
             }
@@ -138,11 +138,11 @@ impl Tables {
                 // The ladder stops: the game goes on at the next start.
                 return Ok(());
             }
-            let sequel = self.sequels.take(id);
-            if let Some((bot, why)) = sequel.disabled {
+            let follow_up = self.follow_ups.take(id);
+            if let Some((bot, why)) = follow_up.disabled {
                 self.table.bots.forbid(bot, &why);
             }
-            match sequel.next {
+            match follow_up.next {
                 Some(next) if !*self.stopping.borrow() => (open, places) = next,
                 _ => return Ok(()),
             }
@@ -156,7 +156,7 @@ impl Tables {
         open: &OpenGame,
     ) -> Result<Result<(players::Prepared, [Option<String>; 2]), String>, StoreError> {
         let ids = open.players.each_ref().map(|player| player.bot);
-        let known = persist(&self.keeper, || {
+        let known = persist(&self.handle, || {
             move |store: &mut Store| {
                 let known = |id, store: &mut Store| {
                     // What it was called last, if it has not come back yet.
@@ -169,7 +169,7 @@ impl Tables {
         let known: [(Bot, Option<String>); 2] = known.await?;
         let builds = known.each_ref().map(|(bot, latest)| match &bot.house {
             Some(house) => Some(house.version.clone()),
-            None => self.gate.version(bot.id).unwrap_or_else(|| latest.clone()),
+            None => self.authenticator.version(bot.id).unwrap_or_else(|| latest.clone()),
         });
         let houses: [Option<House>; 2] = known.map(|(bot, _)| bot.house);
         let build = self.builds.get(&open.terms.game);

@@ -1,4 +1,4 @@
-//! Encounters at the tables: a real database, the real door, and bots over streams in memory.
+//! Encounters at the tables: a real database, the real authenticator, and bots over streams in memory.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,14 +13,14 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
-use super::clerk::{self, Sequels};
-use super::door::Gate;
+use super::authenticator::TokenAuthenticator;
+use super::persistence::{self, FollowUps};
 use super::players::draw;
 use super::tables::Tables;
 use crate::game::OpenGame;
 use crate::live::Live;
-use crate::play::{self, Hall, House, Recorder, Table};
-use crate::store::{By, Checked, Database, Keeper, NewEncounter, Store, StoreError};
+use crate::play::{self, House, Lobby, Recorder, Table};
+use crate::store::{By, Checked, Database, NewEncounter, Store, StoreError, StoreHandle};
 use crate::terms::{PoolClock, PoolTerms};
 use crate::test_bot::{Bot, LONG};
 use crate::{BotId, GameId, PoolId};
@@ -31,15 +31,15 @@ const CALM: PoolClock = PoolClock::PerMove { ms: 600_000 };
 /// A ladder with a pool and two bots of two owners.
 struct Ladder {
     folder: PathBuf,
-    keeper: Keeper,
-    hall: Arc<Hall<Gate>>,
+    handle: StoreHandle,
+    lobby: Arc<Lobby<TokenAuthenticator>>,
     tables: Tables,
     tasks: JoinSet<Result<(), StoreError>>,
     stopping: watch::Sender<bool>,
     pool: PoolId,
     terms: PoolTerms,
     bots: [(BotId, String); 2],
-    _clerk: JoinHandle<Result<(), StoreError>>,
+    _persistence: JoinHandle<Result<(), StoreError>>,
 }
 
 impl Drop for Ladder {
@@ -65,30 +65,31 @@ impl Ladder {
             let bot = store.new_bot(owner, name, &by).unwrap();
             (bot, store.new_token(bot, &by).unwrap().text().to_owned())
         });
-        let keeper = Keeper::new(store).unwrap();
-        let gate = Gate::new(keeper.clone(), 4);
-        let hall = Hall::new(gate.clone(), play::Settings::default());
+        let handle = StoreHandle::new(store).unwrap();
+        let authenticator = TokenAuthenticator::new(handle.clone(), 4);
+        let lobby = Lobby::new(authenticator.clone(), play::Settings::default());
         let (recorder, events) = Recorder::new(8, Live::new(8));
-        let sequels = Sequels::default();
-        let clerk = clerk::keep(keeper.clone(), Arc::clone(hall.bots()), sequels.clone(), events);
+        let follow_ups = FollowUps::default();
+        let persistence =
+            persistence::keep(handle.clone(), Arc::clone(lobby.bots()), follow_ups.clone(), events);
         let (stopping, is_stopping) = watch::channel(false);
         let tables = Tables {
             games: plyd_games::REGISTRY,
             table: Table {
-                bots: Arc::clone(hall.bots()),
+                bots: Arc::clone(lobby.bots()),
                 house: Arc::new(House::start(1, 0).unwrap()),
                 recorder,
             },
-            keeper: keeper.clone(),
-            gate,
-            sequels,
+            handle: handle.clone(),
+            authenticator,
+            follow_ups,
             builds: Arc::default(),
             back_within: LONG,
             stopping: is_stopping,
             playing: Arc::default(),
         };
-        let (tasks, clerk) = (JoinSet::new(), tokio::spawn(clerk));
-        Self { folder, keeper, hall, tables, tasks, stopping, pool, terms, bots, _clerk: clerk }
+        let (tasks, persistence) = (JoinSet::new(), tokio::spawn(persistence));
+        Self { folder, handle, lobby, tables, tasks, stopping, pool, terms, bots, _persistence: persistence }
     }
 
     /// Begins an encounter of the bots, in the database alone.
@@ -113,7 +114,7 @@ impl Ladder {
         &self,
         work: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
     ) -> T {
-        self.keeper.ask(work).await.unwrap()
+        self.handle.ask(work).await.unwrap()
     }
 
     async fn check(&self) -> Checked {
@@ -125,7 +126,7 @@ impl Ladder {
     /// One of the bots, once it is taken.
     async fn join(&self, at: usize) -> Bot<DuplexStream> {
         let (own, theirs) = duplex(1 << 16);
-        tokio::spawn(Arc::clone(&self.hall).serve(theirs, None));
+        tokio::spawn(Arc::clone(&self.lobby).serve(theirs, None));
         Bot::join(own, self.bots[at].1.clone()).await
     }
 }

@@ -4,7 +4,7 @@
 //! that the descriptors of bots and of the database are there. A WebSocket has a place among the bots'
 //! instead.
 //!
-//! A WebSocket becomes a stream of lines, which the hall takes as it takes one over TCP: a text message is a
+//! A WebSocket becomes a stream of lines, which the lobby takes as it takes one over TCP: a text message is a
 //! line, and a line feed within a message is white space.
 
 use std::future::Future;
@@ -32,16 +32,16 @@ use tokio::sync::{mpsc, watch};
 use tungstenite::handshake::derive_accept_key;
 use tungstenite::protocol::frame::coding::CloseCode;
 
-use super::door::Gate;
+use super::authenticator::TokenAuthenticator;
 use super::listen::{BoxedStream, Connections};
-use crate::play::Hall;
+use crate::play::Lobby;
 use crate::rates::{Peer, Places};
 use crate::requester;
 
 /// How much is read at once.
 const CHUNK: usize = 1 << 14;
 
-/// How many bytes of lines wait between a socket and the hall.
+/// How many bytes of lines wait between a socket and the lobby.
 const BETWEEN: usize = 1 << 16;
 
 /// The most bytes of a request's head.
@@ -78,7 +78,7 @@ impl Http {
 /// What bots need that come as WebSockets.
 #[derive(Clone)]
 pub(super) struct Bots {
-    pub(super) hall: Arc<Hall<Gate>>,
+    pub(super) lobby: Arc<Lobby<TokenAuthenticator>>,
     /// Whether a proxy says whose a connection is.
     pub(super) behind_proxy: bool,
     /// Held as long as a connection is there.
@@ -173,7 +173,7 @@ async fn take_bots(State(bots): State<Bots>, request: Request, next: Next) -> Re
         let _alive = bots.alive;
         // A peer that is gone by now needs nothing.
         if let Ok(upgraded) = upgraded.await {
-            carry(TokioIo::new(upgraded), bots.hall, by).await;
+            carry(TokioIo::new(upgraded), bots.lobby, by).await;
         }
     });
     let accept = derive_accept_key(key.as_bytes());
@@ -194,20 +194,20 @@ fn has(headers: &HeaderMap, name: &str, word: &str) -> bool {
     values.flat_map(|value| value.split(',')).any(|value| value.trim().eq_ignore_ascii_case(word))
 }
 
-/// Carries the lines of a WebSocket to the hall and back, until either end is closed.
-async fn carry<S>(socket: S, hall: Arc<Hall<Gate>>, by: Option<IpAddr>)
+/// Carries the lines of a WebSocket to the lobby and back, until either end is closed.
+async fn carry<S>(socket: S, lobby: Arc<Lobby<TokenAuthenticator>>, by: Option<IpAddr>)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let (input, output) = split(socket);
     let (lines, other) = duplex(BETWEEN);
-    let (from_hall, to_hall) = split(lines);
+    let (from_lobby, to_lobby) = split(lines);
     // Pongs, and the end of the connection with its status.
     let (controls, control) = mpsc::channel(4);
-    let reading = tokio::spawn(read(input, to_hall, controls));
-    let writing = tokio::spawn(write(from_hall, output, control));
-    hall.serve(other, by).await;
-    // The hall has closed its end: what it said last is written, and then nobody reads any more.
+    let reading = tokio::spawn(read(input, to_lobby, controls));
+    let writing = tokio::spawn(write(from_lobby, output, control));
+    lobby.serve(other, by).await;
+    // The lobby has closed its end: what it said last is written, and then nobody reads any more.
     let _ended = writing.await;
     reading.abort();
 }
@@ -261,7 +261,7 @@ async fn read(
         }
     };
     let _written_anyway = controls.send(Control::Close(close.0, close.1)).await;
-    // The hall sees the end of the lines.
+    // The lobby sees the end of the lines.
     let _gone = lines.shutdown().await;
 }
 

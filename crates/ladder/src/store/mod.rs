@@ -1,8 +1,8 @@
 //! What a ladder keeps: SQLite in a file, or PostgreSQL by a URL.
 //!
 //! It knows no bot's connection and no clock: times are arguments, in milliseconds since 1970. The one thing
-//! that it draws is a [`Secret`]. It is blocking; a server asks it through a [`Keeper`], which gives it a
-//! thread of its own.
+//! that it draws is a [`Secret`]. It is blocking; a server asks it through a [`StoreHandle`], which gives it
+//! a thread of its own.
 //!
 //! The two back ends are thin. sqlx, one library for both, would bring twice as many crates, ten of them in
 //! versions beside those that are there, and a client of SQLite that blocks a thread all the same.
@@ -25,7 +25,7 @@ mod db;
 mod end;
 mod error;
 mod games;
-mod keeper;
+mod handle;
 mod lists;
 mod logs;
 mod names;
@@ -49,7 +49,7 @@ pub use db::Database;
 pub use end::{Ended, FORFEITS_IN_A_ROW};
 pub use error::StoreError;
 pub use games::NewEncounter;
-pub use keeper::Keeper;
+pub use handle::StoreHandle;
 pub use logs::Logs;
 pub use pools::{Pool, Season};
 pub use results::{GameRow, Met, RatedBot, Step};

@@ -4,12 +4,15 @@
 //! by a query outside of one, is made anew at once, and nobody notices. What was asked in a transaction that
 //! broke is asked again by whoever asked: all that a server of a ladder asks by itself may be asked twice.
 
+mod tls;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
 use postgres::error::SqlState;
 use postgres::types::{ToSql, Type};
 use postgres::{Client, Config, NoTls, Statement, fallible_iterator::FallibleIterator};
+use tls::Tls;
 
 use super::error::StoreError;
 use super::row::{Row, Value};
@@ -30,6 +33,8 @@ const USUAL_SILENCE: Duration = Duration::from_secs(2 * 60 * 60);
 /// A connection.
 pub(super) struct Postgresql {
     config: Config,
+    /// How its bytes are encrypted, if they are.
+    tls: Option<Tls>,
     client: Client,
     /// This connection as the server lists it, if this is to be the only server of the ladder.
     serves: Option<Backend>,
@@ -46,7 +51,7 @@ struct Backend {
 impl Postgresql {
     /// Connects to the database of a URL.
     pub(super) fn connect(url: &str) -> Result<Self, StoreError> {
-        let mut config: Config = url.parse()?;
+        let (mut config, server) = tls::read(url)?;
         if config.get_application_name().is_none() {
             config.application_name("plyd ladder");
         }
@@ -59,9 +64,10 @@ impl Postgresql {
         if config.get_keepalives_idle() == USUAL_SILENCE {
             config.keepalives_idle(SILENCE);
         }
-        let client = config.connect(NoTls)?;
+        let tls = Tls::new(&config, &server)?;
+        let client = open(&config, tls.as_ref())?;
         let statements = HashMap::new();
-        Ok(Self { config, client, serves: None, is_in_transaction: false, statements })
+        Ok(Self { config, tls, client, serves: None, is_in_transaction: false, statements })
     }
 
     /// Makes this the only server of the database, as long as it is connected.
@@ -162,7 +168,7 @@ impl Postgresql {
     fn reconnect(&mut self, why: &dyn std::fmt::Display) -> Result<(), StoreError> {
         tracing::warn!(target: crate::LOG, %why, "the connection to PostgreSQL is lost");
         self.statements.clear();
-        self.client = self.config.connect(NoTls)?;
+        self.client = open(&self.config, self.tls.as_ref())?;
         if let Some(before) = &self.serves {
             // The server may not have seen that the connection before is gone, and then that one is still the
             // ladder's server. A number may have been given to another one since.
@@ -210,6 +216,13 @@ fn bound<'a>(statement: &Statement, values: &'a [Value<'a>]) -> Vec<Box<dyn ToSq
 
 fn borrowed<'a>(values: &'a [Box<dyn ToSql + Sync + 'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     values.iter().map(AsRef::as_ref).collect()
+}
+
+fn open(config: &Config, tls: Option<&Tls>) -> Result<Client, StoreError> {
+    Ok(match tls {
+        Some(tls) => config.connect(tls.clone())?,
+        None => config.connect(NoTls)?,
+    })
 }
 
 fn cells(row: &postgres::Row) -> Result<Row, StoreError> {

@@ -10,11 +10,12 @@
 mod accounts;
 mod cluster;
 mod databases;
+mod encrypted;
 mod ends;
 mod fixtures;
+mod handle;
 #[path = "../../../../tests/common/harness.rs"]
 mod harness;
-mod keeper;
 mod kills;
 mod lists;
 mod outages;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         ("bots_have_one_owner_one_name_and_one_token", accounts::bots_have_one_owner_one_name_and_one_token),
         ("what_is_done_stands_in_the_audit_log", accounts::what_is_done_stands_in_the_audit_log),
         ("only_a_ladder_is_opened_and_by_one_server", databases::only_a_ladder_is_opened_and_by_one_server),
+        ("postgresql_is_spoken_to_over_tls", encrypted::postgresql_is_spoken_to_over_tls),
         ("a_backup_is_the_ladder_as_it_was", databases::a_backup_is_the_ladder_as_it_was),
         ("a_check_finds_what_was_changed", databases::a_check_finds_what_was_changed),
         ("a_game_goes_on_where_it_was", ends::a_game_goes_on_where_it_was),
@@ -70,9 +72,9 @@ fn main() -> ExitCode {
             lists::lists_hold_the_latest_first_and_no_more_than_is_asked_for,
         ),
         ("games_go_on_while_the_database_is_lost", outages::games_go_on_while_the_database_is_lost),
-        ("a_connection_that_died_keeps_nobody_out", keeper::a_connection_that_died_keeps_nobody_out),
-        ("a_keeper_does_all_that_it_is_asked", keeper::does_all_that_it_is_asked),
-        ("a_lost_connection_is_made_anew", keeper::a_lost_connection_is_made_anew),
+        ("a_connection_that_died_keeps_nobody_out", handle::a_connection_that_died_keeps_nobody_out),
+        ("a_handle_does_all_that_it_is_asked", handle::does_all_that_it_is_asked),
+        ("a_lost_connection_is_made_anew", handle::a_lost_connection_is_made_anew),
     ]);
     cluster::stop();
     ended

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use plyd_ladder::serve::{Listener, Listeners, Settings, serve};
-use plyd_ladder::store::{Checked, Database, Keeper, Store};
+use plyd_ladder::store::{Checked, Database, Store, StoreHandle};
 use plyd_ladder::terms::{PoolClock, PoolTerms};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use crate::cluster::{Cluster, connect};
 use crate::fixtures::ALICE;
-use crate::keeper::terminate;
+use crate::handle::terminate;
 
 /// How long a condition is waited for.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -94,7 +94,7 @@ pub(crate) fn games_go_on_while_the_database_is_lost() {
         let database = database.clone();
         thread::spawn(move || {
             // It blocks, which a runtime does not allow.
-            let keeper = Keeper::new(Store::serve(&database).unwrap()).unwrap();
+            let handle = StoreHandle::new(Store::serve(&database).unwrap()).unwrap();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -104,7 +104,7 @@ pub(crate) fn games_go_on_while_the_database_is_lost() {
                     Settings { round: Duration::from_millis(5), ..Settings::new(Default::default(), 7) };
                 let pages = |_: &_, _: &_| Ok(Router::new());
                 let stop = async { drop(stopped.await) };
-                serve(keeper, plyd_games::REGISTRY, settings, listeners, pages, stop).await
+                serve(handle, plyd_games::REGISTRY, settings, listeners, pages, stop).await
             })
         })
     };

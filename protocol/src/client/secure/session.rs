@@ -40,21 +40,17 @@ impl fmt::Debug for Secure {
     }
 }
 
-impl Secure {
-    /// Begins a session with a server.
+impl Secured {
+    /// What a session of TLS 1.3 with this server goes by, for a connection that somebody else makes.
     ///
     /// # Errors
     /// A file cannot be used, or there is nobody to trust.
-    pub(in crate::client) fn begin(to: &Secured) -> io::Result<Self> {
-        let host = to.at.rsplit_once(':').map_or(&*to.at, |(host, _)| host);
-        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-        let name = ServerName::try_from(host.to_owned())
-            .map_err(|_| unusable(format!("`{host}` is no name that a certificate is for")))?;
+    pub fn config(&self) -> io::Result<ClientConfig> {
         let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_protocol_versions(&[&TLS13])
             .expect("ring knows TLS 1.3")
-            .with_root_certificates(trusted(to.ca.as_deref())?);
-        let mut config = match &to.identity {
+            .with_root_certificates(trusted(self.ca.as_deref())?);
+        let mut config = match &self.identity {
             None => builder.with_no_client_auth(),
             Some((cert, key)) => {
                 let secret =
@@ -66,7 +62,21 @@ impl Secure {
         };
         // A server that has another certificate now is to show it.
         config.resumption = Resumption::disabled();
-        let mut session = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
+        Ok(config)
+    }
+}
+
+impl Secure {
+    /// Begins a session with a server.
+    ///
+    /// # Errors
+    /// A file cannot be used, or there is nobody to trust.
+    pub(in crate::client) fn begin(to: &Secured) -> io::Result<Self> {
+        let host = to.at.rsplit_once(':').map_or(&*to.at, |(host, _)| host);
+        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let name = ServerName::try_from(host.to_owned())
+            .map_err(|_| unusable(format!("`{host}` is no name that a certificate is for")))?;
+        let mut session = ClientConnection::new(Arc::new(to.config()?), name).map_err(io::Error::other)?;
         // What is sealed goes to `sealed` at once, which the time bounds that a peer may leave it unread.
         session.set_buffer_limit(None);
         let mut secure = Self {

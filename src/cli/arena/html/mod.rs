@@ -101,7 +101,7 @@ struct Shown<'m> {
     opening: usize,
     moves: &'m [String],
     /// By ply, what its player said; none for the opening and for chance.
-    answers: Vec<Option<Said>>,
+    answers: Vec<Option<ShownReply>>,
     /// How it ended, for people.
     end: String,
     fault: bool,
@@ -111,7 +111,7 @@ struct Shown<'m> {
 
 /// What a player said with a move.
 #[derive(Serialize)]
-struct Said {
+struct ShownReply {
     player: Player,
     time_us: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,7 +136,7 @@ impl<'m> Shown<'m> {
         let answers = record.moves.iter().enumerate().map(|(ply, mv)| {
             let asked = ply >= game.opening && !mv.starts_with('~');
             let answered = asked.then(|| said.next()).flatten()?;
-            Some(Said { player: answered.player, time_us: answered.time_us, score: answered.score })
+            Some(ShownReply { player: answered.player, time_us: answered.time_us, score: answered.score })
         });
         Ok(Self {
             number: game.number,

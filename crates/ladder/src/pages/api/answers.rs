@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use crate::pages::boards::{self, Boards};
-use crate::pages::extract::{Asked, Number};
+use crate::pages::extract::{Number, UrlQuery};
 use crate::pages::live::{Hub, watch_all, watch_game};
 use crate::pages::model::{self, Bots, Conversation, Crosstable, Curve, Game, Games, Opponents};
 use crate::pages::model::{Bot, Pool, Pools, Seasons, Standings};
@@ -120,26 +120,26 @@ pub(super) async fn pool(State(site): Shared, Number(id): Number) -> Answer<Pool
 pub(super) async fn standings(
     State(site): Shared,
     Number(id): Number,
-    Asked(asked): Asked<OfSeason>,
+    UrlQuery(query): UrlQuery<OfSeason>,
 ) -> Answer<Standings> {
-    Ok(Json(show::tables(&site, PoolId(id), asked.season).await?.standings.clone()))
+    Ok(Json(show::tables(&site, PoolId(id), query.season).await?.standings.clone()))
 }
 
 pub(super) async fn crosstable(
     State(site): Shared,
     Number(id): Number,
-    Asked(asked): Asked<OfSeason>,
+    UrlQuery(query): UrlQuery<OfSeason>,
 ) -> Answer<Crosstable> {
-    Ok(Json(show::tables(&site, PoolId(id), asked.season).await?.crosstable.clone()))
+    Ok(Json(show::tables(&site, PoolId(id), query.season).await?.crosstable.clone()))
 }
 
 pub(super) async fn seasons(State(site): Shared) -> Answer<Seasons> {
     site.read(model::seasons).await.map(Json)
 }
 
-pub(super) async fn bots(State(site): Shared, Asked(asked): Asked<After>) -> Answer<Bots> {
-    let most = limited(asked.limit, USUAL, MOST)?;
-    site.read(move |store| model::bots(store, asked.after, most)).await.map(Json)
+pub(super) async fn bots(State(site): Shared, UrlQuery(query): UrlQuery<After>) -> Answer<Bots> {
+    let most = limited(query.limit, USUAL, MOST)?;
+    site.read(move |store| model::bots(store, query.after, most)).await.map(Json)
 }
 
 pub(super) async fn bot(State(site): Shared, Number(id): Number) -> Answer<Bot> {
@@ -163,36 +163,36 @@ async fn expect(site: &Site, bot: BotId, pool: Option<PoolId>) -> Result<(), Ref
 pub(super) async fn curve(
     State(site): Shared,
     Number(id): Number,
-    Asked(asked): Asked<CurveOf>,
+    UrlQuery(query): UrlQuery<CurveOf>,
 ) -> Answer<Curve> {
-    let most = limited(asked.limit, POINTS, POINTS)?;
-    expect(&site, BotId(id), Some(asked.pool)).await?;
-    site.read(move |store| model::curve(store, BotId(id), asked.pool, most as u64)).await.map(Json)
+    let most = limited(query.limit, POINTS, POINTS)?;
+    expect(&site, BotId(id), Some(query.pool)).await?;
+    site.read(move |store| model::curve(store, BotId(id), query.pool, most as u64)).await.map(Json)
 }
 
 pub(super) async fn opponents(
     State(site): Shared,
     Number(id): Number,
-    Asked(asked): Asked<OfPool>,
+    UrlQuery(query): UrlQuery<OfPool>,
 ) -> Answer<Opponents> {
     expect(&site, BotId(id), None).await?;
-    Ok(Json(show::tables(&site, asked.pool, None).await?.tally.opponents(BotId(id))))
+    Ok(Json(show::tables(&site, query.pool, None).await?.tally.opponents(BotId(id))))
 }
 
 pub(super) async fn games_of(
     State(site): Shared,
     Number(id): Number,
-    Asked(asked): Asked<GamesOf>,
+    UrlQuery(query): UrlQuery<GamesOf>,
 ) -> Answer<Games> {
-    let most = limited(asked.limit, USUAL, MOST)?;
+    let most = limited(query.limit, USUAL, MOST)?;
     expect(&site, BotId(id), None).await?;
-    let forfeits = asked.forfeits.unwrap_or_default();
-    show::games_of(&site, BotId(id), asked.before, forfeits, most).await.map(Json)
+    let forfeits = query.forfeits.unwrap_or_default();
+    show::games_of(&site, BotId(id), query.before, forfeits, most).await.map(Json)
 }
 
-pub(super) async fn games(State(site): Shared, Asked(asked): Asked<Before>) -> Answer<Games> {
-    let most = limited(asked.limit, USUAL, MOST)?;
-    show::games(&site, asked.pool, asked.before, most).await.map(Json)
+pub(super) async fn games(State(site): Shared, UrlQuery(query): UrlQuery<Before>) -> Answer<Games> {
+    let most = limited(query.limit, USUAL, MOST)?;
+    show::games(&site, query.pool, query.before, most).await.map(Json)
 }
 
 pub(super) async fn playing(State(site): Shared, Extension(hub): Live) -> Result<Response, Refusal> {
@@ -225,10 +225,10 @@ pub(super) async fn boards(
     State(site): Shared,
     Extension(hub): Live,
     Number(id): Number,
-    Asked(asked): Asked<From>,
+    UrlQuery(query): UrlQuery<From>,
 ) -> Answer<Boards> {
-    let most = limited(asked.limit, boards::MOST, boards::MOST)?;
-    show::boards(&site, &hub, GameId(id), asked.from.unwrap_or_default(), most).await.map(Json)
+    let most = limited(query.limit, boards::MOST, boards::MOST)?;
+    show::boards(&site, &hub, GameId(id), query.from.unwrap_or_default(), most).await.map(Json)
 }
 
 pub(super) async fn live_game(

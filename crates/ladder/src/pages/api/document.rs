@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::endpoints::{API, Answer, Asked, Endpoint, Takes, endpoints};
+use super::endpoints::{API, Answer, Endpoint, QueryParameter, Takes, endpoints};
 use super::schemas::{Type, generator};
 use crate::pages::refusal::Problem;
 
@@ -56,7 +56,7 @@ fn operation(endpoint: &Endpoint, content: Value) -> Value {
         "name": "id", "in": "path", "required": true, "schema": { "type": "integer", "minimum": 1 },
     });
     let parameters: Vec<Value> =
-        has_id.then_some(id).into_iter().chain(endpoint.asked.iter().map(parameter)).collect();
+        has_id.then_some(id).into_iter().chain(endpoint.query.iter().map(parameter)).collect();
     let problem = json!({ "$ref": "#/components/responses/Problem" });
     let mut responses = Map::from_iter([
         ("200".to_owned(), json!({ "description": "The answer.", "content": content })),
@@ -66,7 +66,7 @@ fn operation(endpoint: &Endpoint, content: Value) -> Value {
     if has_id {
         responses.insert("404".into(), problem.clone());
     }
-    if !endpoint.asked.is_empty() {
+    if !endpoint.query.is_empty() {
         responses.insert("400".into(), problem);
     }
     if matches!(endpoint.answer, Answer::Events(_)) {
@@ -80,13 +80,13 @@ fn operation(endpoint: &Endpoint, content: Value) -> Value {
     })
 }
 
-fn parameter(asked: &Asked) -> Value {
-    let schema = match asked.takes {
+fn parameter(parameter: &QueryParameter) -> Value {
+    let schema = match parameter.takes {
         Takes::Bool => json!({ "type": "boolean" }),
         Takes::Integer(least, None) => json!({ "type": "integer", "minimum": least }),
         Takes::Integer(least, Some(most)) => json!({ "type": "integer", "minimum": least, "maximum": most }),
     };
     json!({
-        "name": asked.name, "in": "query", "required": asked.required, "description": asked.about, "schema": schema,
+        "name": parameter.name, "in": "query", "required": parameter.required, "description": parameter.about, "schema": schema,
     })
 }

@@ -24,13 +24,13 @@ pub(super) struct Endpoint {
     pub(super) name: &'static str,
     pub(super) summary: &'static str,
     /// What may stand behind the question mark.
-    pub(super) asked: Vec<Asked>,
+    pub(super) query: Vec<QueryParameter>,
     pub(super) answer: Answer,
     route: MethodRouter<Arc<Site>>,
 }
 
 /// A parameter behind the question mark.
-pub(super) struct Asked {
+pub(super) struct QueryParameter {
     pub(super) name: &'static str,
     pub(super) about: String,
     pub(super) required: bool,
@@ -52,33 +52,44 @@ pub(super) enum Answer {
     Events(Vec<(&'static str, Type)>),
 }
 
-fn asked(name: &'static str, about: &str, takes: Takes) -> Asked {
-    Asked { name, about: about.into(), required: false, takes }
+fn query(name: &'static str, about: &str, takes: Takes) -> QueryParameter {
+    QueryParameter { name, about: about.into(), required: false, takes }
 }
 
-fn limit(usual: usize, most: usize) -> Asked {
-    asked("limit", &format!("How many at most; {usual} if absent."), Takes::Integer(1, Some(most)))
+fn limit(usual: usize, most: usize) -> QueryParameter {
+    query("limit", &format!("How many at most; {usual} if absent."), Takes::Integer(1, Some(most)))
 }
 
-fn season() -> Asked {
-    asked("season", "The season whose games count; all games if absent.", Takes::Integer(1, None))
+fn season() -> QueryParameter {
+    query("season", "The season whose games count; all games if absent.", Takes::Integer(1, None))
 }
 
-fn of_pool() -> Asked {
-    Asked { required: true, ..asked("pool", "The pool's number.", Takes::Integer(1, None)) }
+fn of_pool() -> QueryParameter {
+    QueryParameter { required: true, ..query("pool", "The pool's number.", Takes::Integer(1, None)) }
 }
 
 /// All addresses.
 pub(super) fn endpoints() -> Vec<Endpoint> {
-    let before = || asked("before", "Games before this one; `next` of an answer.", Takes::Integer(1, None));
-    let json = |path, name, summary, asked, answer, route| Endpoint {
-        path,
-        name,
-        summary,
-        asked,
-        answer: Answer::Json(answer),
-        route,
-    };
+    [of_pools(), of_bots(), of_games(), of_events()].into_iter().flatten().collect()
+}
+
+/// One whose answer is a document.
+fn json(
+    path: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    query: Vec<QueryParameter>,
+    answer: Type,
+    route: MethodRouter<Arc<Site>>,
+) -> Endpoint {
+    Endpoint { path, name, summary, query, answer: Answer::Json(answer), route }
+}
+
+fn before() -> QueryParameter {
+    query("before", "Games before this one; `next` of an answer.", Takes::Integer(1, None))
+}
+
+fn of_pools() -> Vec<Endpoint> {
     vec![
         json("/pools", "pools", "All pools.", vec![], Type::of::<Pools>(), get(answers::pools)),
         json("/pools/{id}", "pool", "A pool.", vec![], Type::of::<Pool>(), get(answers::pool)),
@@ -99,12 +110,17 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             get(answers::crosstable),
         ),
         json("/seasons", "seasons", "All seasons.", vec![], Type::of::<Seasons>(), get(answers::seasons)),
+    ]
+}
+
+fn of_bots() -> Vec<Endpoint> {
+    vec![
         json(
             "/bots",
             "bots",
             "The bots, by their numbers.",
             vec![
-                asked("after", "Bots behind this one; `next` of an answer.", Takes::Integer(0, None)),
+                query("after", "Bots behind this one; `next` of an answer.", Takes::Integer(0, None)),
                 limit(USUAL, MOST),
             ],
             Type::of::<Bots>(),
@@ -133,18 +149,23 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             "The games of a bot, the latest first.",
             vec![
                 before(),
-                asked("forfeits", "Whether those alone that the bot forfeited.", Takes::Bool),
+                query("forfeits", "Whether those alone that the bot forfeited.", Takes::Bool),
                 limit(USUAL, MOST),
             ],
             Type::of::<Games>(),
             get(answers::games_of),
         ),
+    ]
+}
+
+fn of_games() -> Vec<Endpoint> {
+    vec![
         json(
             "/games",
             "games",
             "The games that have begun, the latest first.",
             vec![
-                asked("pool", "Those of this pool alone.", Takes::Integer(1, None)),
+                query("pool", "Those of this pool alone.", Takes::Integer(1, None)),
                 before(),
                 limit(USUAL, MOST),
             ],
@@ -188,18 +209,23 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             "boards",
             "The boards of a game, one after each ply.",
             vec![
-                asked("from", "The ply of the first board; 0 if absent.", Takes::Integer(0, None)),
+                query("from", "The ply of the first board; 0 if absent.", Takes::Integer(0, None)),
                 limit(boards::MOST, boards::MOST),
             ],
             Type::of::<Boards>(),
             get(answers::boards),
         ),
+    ]
+}
+
+fn of_events() -> Vec<Endpoint> {
+    vec![
         Endpoint {
             path: "/games/{id}/live",
             name: "liveGame",
             summary: "A game as it is played. The first event is `game`, and it comes again if some were \
                       missed; the last one is `over`. A game that is over has none (204).",
-            asked: vec![],
+            query: vec![],
             answer: Answer::Events(vec![
                 ("game", Type::of::<Snapshot>()),
                 ("move", Type::of::<Played>()),
@@ -212,7 +238,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             name: "live",
             summary: "All games as they are played, from now on and without boards. Whoever reads too \
                       slowly misses events.",
-            asked: vec![],
+            query: vec![],
             answer: Answer::Events(vec![
                 ("began", Type::of::<Turning>()),
                 ("move", Type::of::<Played>()),

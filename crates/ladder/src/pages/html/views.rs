@@ -14,7 +14,7 @@ use super::page;
 use super::table::{self, Table};
 use super::words::{self, When};
 use crate::pages::api;
-use crate::pages::extract::{Asked, Number};
+use crate::pages::extract::{Number, UrlQuery};
 use crate::pages::live::Hub;
 use crate::pages::model::{
     self, Contradiction, Conversation, GameLine, GameState, Pool, Rating, Season, Speech,
@@ -134,7 +134,7 @@ impl PoolPage<'_> {
 pub(super) async fn pool(
     State(site): Shared,
     Number(id): Number,
-    Asked(OfSeason { season }): Asked<OfSeason>,
+    UrlQuery(OfSeason { season }): UrlQuery<OfSeason>,
 ) -> Answer {
     let id = PoolId(id);
     let found = site.read(move |store| Ok((model::pool(store, id)?, model::seasons(store)?.seasons)));
@@ -201,7 +201,7 @@ pub(super) struct Before {
 pub(super) async fn bot(
     State(site): Shared,
     Number(id): Number,
-    Asked(Before { before, .. }): Asked<Before>,
+    UrlQuery(Before { before, .. }): UrlQuery<Before>,
 ) -> Answer {
     let id = BotId(id);
     let found = site.read(move |store| {
@@ -275,7 +275,7 @@ struct GamesPage<'a> {
 pub(super) async fn games(
     State(site): Shared,
     Extension(hub): Extension<Arc<Hub>>,
-    Asked(Before { pool, before }): Asked<Before>,
+    UrlQuery(Before { pool, before }): UrlQuery<Before>,
 ) -> Answer {
     let mut games = show::games(&site, pool, before, GAMES).await?;
     let playing = show::playing(&site, &hub, pool, GAMES).await?;
@@ -345,7 +345,7 @@ pub(super) async fn game(
     Extension(hub): Extension<Arc<Hub>>,
     Visitor(visitor): Visitor,
     Number(id): Number,
-    Asked(AtPly { ply }): Asked<AtPly>,
+    UrlQuery(AtPly { ply }): UrlQuery<AtPly>,
 ) -> Answer {
     let id = GameId(id);
     let game = show::game(&site, &hub, id).await?;

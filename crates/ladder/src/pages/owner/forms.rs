@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::BotId;
 use crate::now_ms;
-use crate::pages::extract::{Asked, Number};
+use crate::pages::extract::{Number, UrlQuery};
 use crate::pages::html::{interval, page, whole};
 use crate::pages::model::{self, Rating};
 use crate::pages::refusal::{Kind, Refusal};
@@ -64,7 +64,7 @@ struct JoinPage<'a> {
 
 /// What a link of invitation shows. It is the form that uses the link up, because mail programs and chats
 /// look at links before people do.
-async fn link(State(site): Shared, headers: HeaderMap, Asked(Link { link }): Asked<Link>) -> Answer {
+async fn link(State(site): Shared, headers: HeaderMap, UrlQuery(Link { link }): UrlQuery<Link>) -> Answer {
     let settings = &site.settings;
     let visit = match cookie(&headers, visit_name(settings)) {
         Some(visit) => visit,

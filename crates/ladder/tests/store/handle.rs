@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::{fs, thread};
 
-use plyd_ladder::store::{Database, Keeper, Store, StoreError};
+use plyd_ladder::store::{Database, Store, StoreError, StoreHandle};
 
 use crate::cluster;
 use crate::fixtures::{ALICE, Ladder};
@@ -15,30 +15,30 @@ use crate::fixtures::{ALICE, Ladder};
 pub(crate) fn does_all_that_it_is_asked() {
     for ladder in Ladder::each() {
         let Ladder { place, store, pool, .. } = ladder;
-        let keeper = Keeper::new(store).unwrap();
+        let handle = StoreHandle::new(store).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let clone = keeper.clone();
+            let clone = handle.clone();
             let asked = clone.ask(move |store| store.ratings(pool));
             assert_eq!(asked.await.unwrap().len(), 1);
-            let refused = keeper.ask(|store| store.bot_named("nobody").map(|_| ())).await;
+            let refused = handle.ask(|store| store.bot_named("nobody").map(|_| ())).await;
             assert!(matches!(refused, Err(StoreError::Refused(_))), "{refused:?}");
             for number in 0..20 {
                 // Nobody waits for the answer.
-                let asked = keeper.ask(move |store| store.start_season(&format!("s{number}"), &ALICE));
+                let asked = handle.ask(move |store| store.start_season(&format!("s{number}"), &ALICE));
                 let _given_up = futures_poll_once(asked).await;
             }
         });
         drop(runtime);
-        drop(keeper);
+        drop(handle);
         // It is closed, and all is done.
         let mut store = Store::serve(&place.database).unwrap();
         let names: Vec<String> = store.seasons().unwrap().into_iter().map(|season| season.name).collect();
         assert_eq!(names[1..], (0..20).map(|number| format!("s{number}")).collect::<Vec<_>>());
-        let keeper = Keeper::new(store).unwrap();
-        let panicked = keeper.ask_blocking(|_| -> Result<(), _> { panic!("on purpose") });
+        let handle = StoreHandle::new(store).unwrap();
+        let panicked = handle.ask_blocking(|_| -> Result<(), _> { panic!("on purpose") });
         assert!(matches!(panicked, Err(StoreError::Closed)), "{panicked:?}");
-        assert!(matches!(keeper.ask_blocking(Store::seasons), Err(StoreError::Closed)));
+        assert!(matches!(handle.ask_blocking(Store::seasons), Err(StoreError::Closed)));
     }
 }
 

@@ -14,17 +14,17 @@ use super::Reply;
 /// A message, by its type.
 ///
 /// ```
-/// use plyd_arena::referee::Said;
+/// use plyd_arena::referee::PlayerMessage;
 ///
 /// // What a bot must say, and no more.
-/// let said = Said::read(br#"{"id":"7","type":"bestmove","move":"d4"}"#)?;
-/// assert!(matches!(said, Said::BestMove(_)));
+/// let said = PlayerMessage::read(br#"{"id":"7","type":"bestmove","move":"d4"}"#)?;
+/// assert!(matches!(said, PlayerMessage::BestMove(_)));
 /// assert_eq!(said.ends(), Some("7"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub enum Said {
+pub enum PlayerMessage {
     /// A move.
     BestMove(Best),
     /// The answer to another request.
@@ -41,7 +41,7 @@ pub enum Said {
 #[derive(Deserialize)]
 struct Line {
     #[serde(flatten)]
-    said: Said,
+    said: PlayerMessage,
 }
 
 /// A move, with what the player says about it.
@@ -88,7 +88,7 @@ pub struct Refused {
     retry_ms: Option<u64>,
 }
 
-impl Said {
+impl PlayerMessage {
     /// Reads a line.
     ///
     /// # Errors
@@ -164,8 +164,8 @@ fn readable<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(of: D) -> 
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Result<Said, serde_json::Error> {
-        Said::read(line.as_bytes())
+    fn read(line: &str) -> Result<PlayerMessage, serde_json::Error> {
+        PlayerMessage::read(line.as_bytes())
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
             (r#","timing":{"decided_us":9}"#.into(), None, None),
         ] {
             let line = format!(r#"{{"id":"3","type":"bestmove","move":"d4"{more}}}"#);
-            let Ok(Said::BestMove(best)) = read(&line) else { panic!("{line}") };
+            let Ok(PlayerMessage::BestMove(best)) = read(&line) else { panic!("{line}") };
             assert_eq!((&*best.id, &*best.mv, &best.incident), ("3", "d4", &None), "{line}");
             assert_eq!(best.score().and_then(|score| score.eval), eval, "{line}");
             assert_eq!(best.own_time(), own_us.map(Duration::from_micros), "{line}");
@@ -223,7 +223,7 @@ mod tests {
             (r#"{"id":"1","type":"error","code":"tired","message":"no"}"#, ErrorCode::Internal, "no"),
             (r#"{"id":"1","type":"error"}"#, ErrorCode::Internal, "without a code"),
         ] {
-            let Ok(Said::Error(refused)) = read(line) else { panic!("{line}") };
+            let Ok(PlayerMessage::Error(refused)) = read(line) else { panic!("{line}") };
             let error = ErrorMessage::from(refused);
             assert_eq!((error.id.as_deref(), error.code, &*error.message), (Some("1"), code, message));
         }

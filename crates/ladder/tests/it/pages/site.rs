@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, Method, Request, StatusCode};
 use plyd_ladder::game::{GameEnd, OpenGame, Opening};
 use plyd_ladder::live::Live;
 use plyd_ladder::pages::{File, Files, Limits, Parts, Settings, router};
-use plyd_ladder::store::{Ended, Keeper, NewEncounter, Store, StoreError};
+use plyd_ladder::store::{Ended, NewEncounter, Store, StoreError, StoreHandle};
 use plyd_ladder::{BotId, GameId, OwnerId, PoolId};
 use plyd_protocol::Seed;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ const MOST: usize = 16 << 20;
 
 /// A site over a ladder.
 pub(crate) struct Site {
-    pub(crate) keeper: Keeper,
+    pub(crate) handle: StoreHandle,
     pub(crate) live: Live,
     pub(crate) pool: PoolId,
     pub(crate) house: BotId,
@@ -57,11 +57,11 @@ impl Site {
 
     pub(crate) fn with(settings: Settings) -> Self {
         let Ladder { place, store, pool, house, bots, owners } = Ladder::new(places().remove(0));
-        let keeper = Keeper::new(store).unwrap();
-        let reader = Keeper::new(Store::open(&place.database).unwrap()).unwrap();
+        let handle = StoreHandle::new(store).unwrap();
+        let reader = StoreHandle::new(Store::open(&place.database).unwrap()).unwrap();
         let live = Live::new(64);
         let parts = Parts {
-            keeper: keeper.clone(),
+            handle: handle.clone(),
             reader,
             live: live.clone(),
             games: plyd_games::REGISTRY,
@@ -69,7 +69,7 @@ impl Site {
             settings,
         };
         let router = router(parts).unwrap();
-        Self { keeper, live, pool, house, bots, owners, router, _place: place }
+        Self { handle, live, pool, house, bots, owners, router, _place: place }
     }
 
     /// Does something with the ladder's store.
@@ -77,7 +77,7 @@ impl Site {
         &self,
         work: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
     ) -> T {
-        self.keeper.ask(work).await.unwrap()
+        self.handle.ask(work).await.unwrap()
     }
 
     /// What a request is answered, its body unread.

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plyd_protocol::{Client, ErrorCode, Offer};
+use plyd_protocol::{ClientInfo, ErrorCode, Offer};
 use tokio::sync::Semaphore;
 
 use crate::BotId;
 use crate::now_ms;
-use crate::play::{Admitted, Door, Refusal};
-use crate::store::{Keeper, StoreError};
+use crate::play::{Admitted, Authenticator, Refusal};
+use crate::store::{StoreError, StoreHandle};
 
 /// The most characters of a version.
 const LONGEST: usize = 100;
@@ -18,10 +18,10 @@ const LONGEST: usize = 100;
 /// How many offers may wait for the database: one more is to come back later.
 const WAITING: usize = 64;
 
-/// The door of the ladder. A copy is the same door.
+/// Knows bots by their tokens. A copy is the same authenticator.
 #[derive(Clone)]
-pub(super) struct Gate {
-    keeper: Keeper,
+pub(super) struct TokenAuthenticator {
+    handle: StoreHandle,
     most_games: u32,
     /// What those that came called themselves.
     versions: Arc<Mutex<HashMap<BotId, Option<String>>>>,
@@ -29,9 +29,9 @@ pub(super) struct Gate {
     waiting: Arc<Semaphore>,
 }
 
-impl Gate {
-    pub(super) fn new(keeper: Keeper, most_games: u32) -> Self {
-        Self { keeper, most_games, versions: Arc::default(), waiting: Arc::new(Semaphore::new(WAITING)) }
+impl TokenAuthenticator {
+    pub(super) fn new(handle: StoreHandle, most_games: u32) -> Self {
+        Self { handle, most_games, versions: Arc::default(), waiting: Arc::new(Semaphore::new(WAITING)) }
     }
 
     /// What a bot called itself, if it came since the ladder was started.
@@ -44,7 +44,7 @@ impl Gate {
     }
 }
 
-impl Door for Gate {
+impl Authenticator for TokenAuthenticator {
     async fn admit(&self, offer: &Offer, by: Option<IpAddr>) -> Result<Admitted, Refusal> {
         let Ok(_place) = self.waiting.try_acquire() else {
             let message = "the ladder has too much to do: dial again in a while".to_owned();
@@ -52,7 +52,7 @@ impl Door for Gate {
         };
         let (token, version) = (offer.token.clone(), version(offer));
         let noted = version.clone();
-        let found = self.keeper.ask(move |store| {
+        let found = self.handle.ask(move |store| {
             let found = store.bot_with_token(&token)?;
             if let (Some(bot), Some(version)) = (&found, &noted)
                 && bot.disabled.is_none()
@@ -86,7 +86,7 @@ fn unavailable(error: &StoreError) -> Refusal {
 
 /// The name and version of what plays, or else of what dials.
 fn version(offer: &Offer) -> Option<String> {
-    let text = |client: &Option<Client>| {
+    let text = |client: &Option<ClientInfo>| {
         let client = client.as_ref()?;
         let words = [client.name.as_deref()?, client.version.as_deref().unwrap_or_default()];
         Some(words.join(" ").trim().chars().take(LONGEST).collect::<String>())
@@ -101,9 +101,9 @@ mod tests {
     #[test]
     fn a_version_is_that_of_the_engine_or_else_of_what_dials() {
         let client = |name: &str, version: Option<&str>| {
-            Some(Client { name: Some(name.into()), version: version.map(Into::into) })
+            Some(ClientInfo { name: Some(name.into()), version: version.map(Into::into) })
         };
-        let nameless = Some(Client { name: None, version: Some("9".into()) });
+        let nameless = Some(ClientInfo { name: None, version: Some("9".into()) });
         let long = "\u{1f600}".repeat(2 * LONGEST);
         for (engine, dials, expected) in [
             (client("kari", Some("2.1")), client("plyd connect", None), Some("kari 2.1".to_owned())),

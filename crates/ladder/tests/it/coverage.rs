@@ -1,6 +1,6 @@
 //! Whether ratings find the strengths of simulated players: a sample of what the bench `ratings` plays.
 
-#[path = "../benches/season/mod.rs"]
+#[path = "../../benches/season/mod.rs"]
 mod season;
 
 use season::{Season, SeasonIntervals, coverage, median_error};

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use crate::game::{GameEnd, OpenGame, Turn};
 use crate::now_ms;
 use crate::play::{Bots, Event, SeatGuard};
-use crate::store::{Ended, Keeper, Store, StoreError};
+use crate::store::{Ended, Store, StoreError, StoreHandle};
 use crate::{BotId, GameId};
 
 /// How many events are taken at once: their turns are kept in one transaction.
@@ -21,24 +21,24 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5
 
 /// What follows from the ends of games, until the table's task takes it.
 #[derive(Clone, Default)]
-pub(super) struct Sequels(Arc<Mutex<HashMap<GameId, Sequel>>>);
+pub(super) struct FollowUps(Arc<Mutex<HashMap<GameId, FollowUp>>>);
 
 /// What follows from the end of a game.
 #[derive(Default)]
-pub(super) struct Sequel {
+pub(super) struct FollowUp {
     /// The second game of the encounter, with its players' places.
     pub(super) next: Option<(OpenGame, [SeatGuard; 2])>,
     /// The bot that was disabled, and why.
     pub(super) disabled: Option<(BotId, String)>,
 }
 
-impl Sequels {
-    pub(super) fn take(&self, game: GameId) -> Sequel {
+impl FollowUps {
+    pub(super) fn take(&self, game: GameId) -> FollowUp {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&game).unwrap_or_default()
     }
 
-    fn put(&self, game: GameId, sequel: Sequel) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(game, sequel);
+    fn put(&self, game: GameId, follow_up: FollowUp) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(game, follow_up);
     }
 }
 
@@ -47,9 +47,9 @@ impl Sequels {
 /// # Errors
 /// The database fails, so that no game can be kept: those in progress are where they were kept last.
 pub(super) async fn keep(
-    keeper: Keeper,
+    handle: StoreHandle,
     bots: Arc<Bots>,
-    sequels: Sequels,
+    follow_ups: FollowUps,
     mut events: mpsc::Receiver<Event>,
 ) -> Result<(), StoreError> {
     let mut taken = Vec::new();
@@ -60,27 +60,27 @@ pub(super) async fn keep(
                 Event::Turn { game, index, turn } => turns.push((game, index, *turn)),
                 Event::Ended { end, kept } => {
                     // The turns of a game are kept before its end.
-                    keep_turns(&keeper, &mut turns).await?;
-                    let sequel = end_game(&keeper, &bots, *end).await?;
-                    if let Some((game, sequel)) = sequel {
-                        sequels.put(game, sequel);
+                    keep_turns(&handle, &mut turns).await?;
+                    let follow_up = end_game(&handle, &bots, *end).await?;
+                    if let Some((game, follow_up)) = follow_up {
+                        follow_ups.put(game, follow_up);
                     }
                     // The table's task may have been given up.
                     let _given_up = kept.send(());
                 }
             }
         }
-        keep_turns(&keeper, &mut turns).await?;
+        keep_turns(&handle, &mut turns).await?;
     }
     Ok(())
 }
 
-async fn keep_turns(keeper: &Keeper, turns: &mut Vec<(GameId, usize, Turn)>) -> Result<(), StoreError> {
+async fn keep_turns(handle: &StoreHandle, turns: &mut Vec<(GameId, usize, Turn)>) -> Result<(), StoreError> {
     let turns = Arc::new(std::mem::take(turns));
     if turns.is_empty() {
         return Ok(());
     }
-    persist(keeper, || {
+    persist(handle, || {
         let turns = Arc::clone(&turns);
         move |store| store.keep_turns(&turns)
     })
@@ -89,13 +89,13 @@ async fn keep_turns(keeper: &Keeper, turns: &mut Vec<(GameId, usize, Turn)>) -> 
 
 /// Ends a game; gives what follows. What cannot be counted becomes void, with the reason.
 async fn end_game(
-    keeper: &Keeper,
+    handle: &StoreHandle,
     bots: &Arc<Bots>,
     end: GameEnd,
-) -> Result<Option<(GameId, Sequel)>, StoreError> {
+) -> Result<Option<(GameId, FollowUp)>, StoreError> {
     let (id, at_ms) = (end.id(), now_ms());
     let end = Arc::new(end);
-    let ended = persist(keeper, || {
+    let ended = persist(handle, || {
         let end = Arc::clone(&end);
         move |store| store.end_game(&end, at_ms)
     });
@@ -103,7 +103,7 @@ async fn end_game(
         Err(StoreError::Refused(why)) => {
             tracing::error!(target: super::LOG, game = id.0, why, "a game's end is refused");
             let void = Arc::new(GameEnd { void: Some(why), ..(*end).clone() });
-            persist(keeper, || {
+            persist(handle, || {
                 let void = Arc::clone(&void);
                 move |store| store.end_game(&void, at_ms)
             })
@@ -118,8 +118,8 @@ async fn end_game(
         let seats = next.players.each_ref().map(|player| bots.seat(player.bot, &next.id.name()));
         (next, seats)
     });
-    let sequel = Sequel { next, disabled };
-    Ok((sequel.next.is_some() || sequel.disabled.is_some()).then_some((id, sequel)))
+    let follow_up = FollowUp { next, disabled };
+    Ok((follow_up.next.is_some() || follow_up.disabled.is_some()).then_some((id, follow_up)))
 }
 
 fn report(end: &GameEnd, ended: &Ended) {
@@ -146,14 +146,14 @@ fn report(end: &GameEnd, ended: &Ended) {
 ///
 /// # Errors
 /// It fails otherwise.
-pub(super) async fn persist<T, W>(keeper: &Keeper, mut work: impl FnMut() -> W) -> Result<T, StoreError>
+pub(super) async fn persist<T, W>(handle: &StoreHandle, mut work: impl FnMut() -> W) -> Result<T, StoreError>
 where
     T: Send + 'static,
     W: FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
 {
     let [mut pause, most] = PAUSES;
     loop {
-        match keeper.ask(work()).await {
+        match handle.ask(work()).await {
             Err(error) if error.is_lost() => {
                 tracing::warn!(target: super::LOG, %error, "the database does not answer; asking again");
                 sleep(pause).await;
@@ -176,12 +176,12 @@ mod tests {
     async fn what_another_process_keeps_from_being_written_is_written_later() {
         let place = TestPlace::new();
         let crate::store::Database::Sqlite(path) = &place.database else { panic!("a file") };
-        let keeper = Keeper::new(Store::serve(&place.database).unwrap()).unwrap();
+        let handle = StoreHandle::new(Store::serve(&place.database).unwrap()).unwrap();
         // As a command does that computes the ratings of a large pool.
         let command = rusqlite::Connection::open(path).unwrap();
         command.execute_batch("BEGIN IMMEDIATE").unwrap();
         let asked = Arc::new(AtomicUsize::new(0));
-        let (counted, own) = (Arc::clone(&asked), keeper.clone());
+        let (counted, own) = (Arc::clone(&asked), handle.clone());
         let written = tokio::spawn(async move {
             persist(&own, || {
                 counted.fetch_add(1, Ordering::Relaxed);
@@ -193,10 +193,10 @@ mod tests {
         while asked.load(Ordering::Relaxed) < 2 {
             assert!(tokio::time::Instant::now() < deadline && !written.is_finished(), "it asks again");
             // Whoever reads is answered meanwhile.
-            assert_eq!(keeper.ask(|store| store.seasons()).await.unwrap().len(), 1);
+            assert_eq!(handle.ask(|store| store.seasons()).await.unwrap().len(), 1);
         }
         command.execute_batch("COMMIT").unwrap();
         written.await.unwrap().unwrap();
-        assert_eq!(keeper.ask(|store| store.seasons()).await.unwrap().len(), 2);
+        assert_eq!(handle.ask(|store| store.seasons()).await.unwrap().len(), 2);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use plyd_arena::referee::Said;
+use plyd_arena::referee::PlayerMessage;
 use plyd_protocol::framing::{Event, Framing};
 use plyd_protocol::newcomers::network;
 use plyd_protocol::{ErrorCode, ErrorMessage, MAX_LINE, Offer, OfferResult, VERSION, decode_offer};
@@ -41,7 +41,7 @@ const BURST: Duration = Duration::from_secs(2);
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Says which bots may come in.
-pub trait Door: Send + Sync + 'static {
+pub trait Authenticator: Send + Sync + 'static {
     /// Whose the token of an offer is; `by` is the address that dials, if it has one.
     fn admit(
         &self,
@@ -114,8 +114,8 @@ impl Default for Settings {
 
 /// The place where bots come in.
 #[derive(Debug)]
-pub struct Hall<D> {
-    door: D,
+pub struct Lobby<D> {
+    authenticator: D,
     settings: Settings,
     bots: Arc<Bots>,
     /// How many connections there are, by address or IPv6 network.
@@ -128,17 +128,17 @@ pub struct Hall<D> {
 
 /// A connection's place, which is free again once this is dropped.
 struct Place<D> {
-    hall: Arc<Hall<D>>,
+    lobby: Arc<Lobby<D>>,
     of: Option<IpAddr>,
 }
 
-impl<D: Door> Hall<D> {
-    /// A hall with nobody in it.
+impl<D: Authenticator> Lobby<D> {
+    /// A lobby with nobody in it.
     #[must_use]
-    pub fn new(door: D, settings: Settings) -> Arc<Self> {
+    pub fn new(authenticator: D, settings: Settings) -> Arc<Self> {
         let (places, parsing) = (Mutex::default(), Semaphore::new(1));
         let offers = Rates::new(settings.offers_at_once, settings.offers_a_second);
-        Arc::new(Self { door, settings, bots: Arc::default(), places, offers, parsing })
+        Arc::new(Self { authenticator, settings, bots: Arc::default(), places, offers, parsing })
     }
 
     /// Who is there.
@@ -253,7 +253,7 @@ impl<D: Door> Hall<D> {
             }
             let (line, heard) = self.parse(line).await;
             match heard {
-                Line::Said(said) => {
+                Line::PlayerMessage(said) => {
                     link.hear(said, at, &line)
                         .map_err(|closed| fatal(ErrorCode::BadJson, &closed.message))?;
                 }
@@ -301,9 +301,9 @@ impl<D: Door> Hall<D> {
         if offering.swap(true, Ordering::Relaxed) {
             return link.say(too_many("the offer before is not answered yet")).await;
         }
-        let (hall, link, offering) = (Arc::clone(self), link.clone(), Arc::clone(offering));
+        let (lobby, link, offering) = (Arc::clone(self), link.clone(), Arc::clone(offering));
         tokio::spawn(async move {
-            if let Err(error) = hall.admit(&id, offer, &link, Some(bot), by).await {
+            if let Err(error) = lobby.admit(&id, offer, &link, Some(bot), by).await {
                 let message = error.message.clone();
                 link.end(line::error(error), Closed::new(ClosedKind::Forbidden, message));
             }
@@ -328,8 +328,11 @@ impl<D: Door> Hall<D> {
             let message = format!("this ladder speaks version {VERSION} of the protocol");
             return Err(refuse(ErrorCode::VersionUnsupported, &message));
         }
-        let admitted =
-            self.door.admit(&offer, by).await.map_err(|refusal| refuse(refusal.code, &refusal.message))?;
+        let admitted = self
+            .authenticator
+            .admit(&offer, by)
+            .await
+            .map_err(|refusal| refuse(refusal.code, &refusal.message))?;
         let Admitted { bot, name, most_games } = admitted;
         if known.is_some_and(|known| known != bot) {
             return Err(refuse(ErrorCode::Forbidden, "the token is another bot's"));
@@ -358,13 +361,13 @@ impl<D: Door> Hall<D> {
             return None;
         }
         *places.entry(of).or_default() += 1;
-        Some(Place { hall: Arc::clone(self), of })
+        Some(Place { lobby: Arc::clone(self), of })
     }
 }
 
 impl<D> Drop for Place<D> {
     fn drop(&mut self) {
-        let mut places = self.hall.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = self.lobby.places.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(taken) = places.get_mut(&self.of) {
             *taken -= 1;
             if *taken == 0 {
@@ -388,7 +391,7 @@ fn fatal(code: ErrorCode, message: &str) -> ErrorMessage {
 /// A line of a bot.
 enum Line {
     /// A message.
-    Said(Said),
+    PlayerMessage(PlayerMessage),
     /// A request, right or wrong.
     Request,
     /// Neither.
@@ -397,8 +400,8 @@ enum Line {
 
 impl Line {
     fn of(line: &[u8]) -> Self {
-        match Said::read(line) {
-            Ok(said) => Self::Said(said),
+        match PlayerMessage::read(line) {
+            Ok(said) => Self::PlayerMessage(said),
             Err(_) if is_request(line) => Self::Request,
             Err(_) => Self::Garbled,
         }

@@ -18,18 +18,18 @@ type Work = Box<dyn FnOnce(&mut Store) + Send>;
 /// that was asked is done, and closes it.
 ///
 /// ```no_run
-/// use plyd_ladder::store::{Database, Keeper, Store};
+/// use plyd_ladder::store::{Database, StoreHandle, Store};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let database: Database = "ladder.db".parse()?;
-/// let keeper = Keeper::new(Store::serve(&database)?)?;
-/// let pools = keeper.ask(|store| store.pools()).await?;
+/// let handle = StoreHandle::new(Store::serve(&database)?)?;
+/// let pools = handle.ask(|store| store.pools()).await?;
 /// println!("{} pools", pools.len());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Keeper {
+pub struct StoreHandle {
     thread: Arc<Thread>,
 }
 
@@ -40,7 +40,7 @@ struct Thread {
     handle: Option<JoinHandle<()>>,
 }
 
-impl Keeper {
+impl StoreHandle {
     /// Gives a store its thread.
     ///
     /// # Errors
