@@ -43,6 +43,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use plyd::client::signals;
 
 use finding::{Figure, Finding};
 use server::{Outcome, PLYD};
@@ -87,6 +88,8 @@ fn main() -> Outcome<ExitCode> {
         return Ok(code);
     }
     let mut args = Args::parse();
+    // What is started under `nohup` would ignore the signal that one finding is about.
+    signals::let_children_heed_hangup()?;
     // Some processes start in other directories.
     args.daemon = args.daemon.canonicalize()?;
     args.before = args.before.map(|before| before.canonicalize()).transpose()?;

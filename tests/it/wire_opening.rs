@@ -120,6 +120,17 @@ fn limits_and_games_are_listed() {
         ("eof_ms", 10_000),
         ("shutdown_ms", 5000),
         ("threads", 2),
+        ("request_bytes", 16 << 20),
+        ("request_bytes_in_all", 256 << 20),
+        ("session_bytes", 16 << 20),
+        ("session_bytes_in_all", 256 << 20),
+        ("unsent_bytes_in_all", 256 << 20),
+        ("connections", 256),
+        ("strangers", 64),
+        ("connections_per_address", 0),
+        ("hello_ms", 30_000),
+        ("idle_ms", 0),
+        ("keepalive_ms", 60_000),
     ] {
         assert_eq!(limits[name], value, "{name}");
     }

@@ -101,8 +101,9 @@ fn limits(trial: &Trial<'_>) -> Checked {
             holds(number(limits, name)? > 0, format!("a positive `{name}`"), || limits.to_string())?;
         }
         // 0 if there is none.
-        number(limits, "connections_per_address")?;
-        number(limits, "idle_ms")?;
+        for name in ["connections_per_address", "idle_ms", "keepalive_ms"] {
+            number(limits, name)?;
+        }
         if peer.has("websocket") {
             holds(number(limits, "silence_ms")? > 0, "a positive `silence_ms`", || limits.to_string())?;
         }
