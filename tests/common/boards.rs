@@ -29,17 +29,48 @@ impl Board {
     /// The board of a seed.
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
-        let mut values = solved(&mut random);
-        let solution = values.clone();
+        let solution = solved(&mut random);
         let filled = CELLS * (41 + random.below(5)) / 100;
+        Self::cut(solution, filled, &mut random)
+    }
+
+    /// A board that is filled by so many percent, cut from a solution.
+    pub(crate) fn filled(seed: u64, percent: usize) -> Self {
+        let mut random = Random::new(seed);
+        let solution = solved(&mut random);
+        Self::cut(solution, CELLS * percent / 100, &mut random)
+    }
+
+    /// One of values that were drawn and fit beside each other, by so many percent or as many as were found:
+    /// whether it has a solution nobody knows.
+    pub(crate) fn drawn(seed: u64, percent: usize) -> Self {
+        let mut random = Random::new(seed);
+        let mut values = vec![0; CELLS];
+        let mut cells = shuffled(CELLS, &mut random);
+        cells.truncate(CELLS * percent / 100);
+        for cell in cells {
+            let value = random.below(SIDE) as u8 + 1;
+            let mut following = (0..SIDE as u8).map(|more| (value - 1 + more) % SIDE as u8 + 1);
+            values[cell] = following.find(|value| fits(&values, cell, *value)).unwrap_or(0);
+        }
+        Self::with_move(values, &[0; CELLS], &mut random)
+    }
+
+    /// What stays of a solution if all but so many cells are emptied.
+    fn cut(solution: Vec<u8>, filled: usize, random: &mut Random) -> Self {
+        let mut values = solution.clone();
         let mut cells: Vec<usize> = (0..CELLS).collect();
         while cells.len() > filled {
             values[cells.swap_remove(random.below(cells.len()))] = 0;
         }
+        Self::with_move(values, &solution, random)
+    }
+
+    /// The board with a move that fits there and is not the solution's.
+    fn with_move(values: Vec<u8>, solution: &[u8], random: &mut Random) -> Self {
         loop {
             let (cell, value) = (random.below(CELLS), random.below(SIDE) as u8 + 1);
-            let is_seen = (0..CELLS).any(|other| values[other] == value && share(cell, other));
-            if values[cell] == 0 && solution[cell] != value && !is_seen {
+            if values[cell] == 0 && solution[cell] != value && fits(&values, cell, value) {
                 return Self { values, cell, value };
             }
         }
@@ -55,6 +86,11 @@ impl Board {
     pub(crate) fn mv(&self) -> String {
         format!("{},{},{}", self.cell / SIDE, self.cell % SIDE, self.value)
     }
+}
+
+/// Whether no cell that shares a row, a column or a block has the value.
+fn fits(values: &[u8], cell: usize, value: u8) -> bool {
+    (0..CELLS).all(|other| values[other] != value || !share(cell, other))
 }
 
 /// Whether two cells share a row, a column or a block.

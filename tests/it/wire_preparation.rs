@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::common::boards::{Board, SLOW};
-use crate::common::{Peer, Server, TIMEOUT, until, with};
+use crate::common::{Peer, Server, TIMEOUT, is_whole, until, with};
 use serde_json::{Value, json};
 
 /// A question about a slow board, in a session of its own, so that it waits for none of the others.
@@ -108,6 +108,34 @@ fn equal_questions_get_equal_answers_whatever_else_is_asked() {
     }
     for answers in answers {
         assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+    }
+}
+
+#[test]
+fn boards_of_every_filling_are_answered_each_time_alike() {
+    let (_server, mut peer) = Server::stdio(&[]);
+    let fillings: &[usize] = if is_whole() { &[30, 35, 40, 45, 50, 55, 60] } else { &[30, 45, 60] };
+    for (filling, kind) in fillings.iter().flat_map(|filling| [(filling, "cut"), (filling, "drawn")]) {
+        let board = if kind == "cut" { Board::filled(7, *filling) } else { Board::drawn(7, *filling) };
+        for moves in [json!([]), json!([board.mv()])] {
+            let position = json!({ "start": board.start(), "moves": moves });
+            let ask = json!({ "id": "i", "cmd": "inspect", "game": "sudoku", "position": position, "want": ["legal"] });
+            let mut answers = [peer.ask(&ask), peer.ask(&ask)];
+            for answer in &mut answers {
+                for field in ["seq", "t_us", "line"] {
+                    answer.as_object_mut().unwrap().remove(field);
+                }
+            }
+            assert_eq!(answers[0], answers[1], "{kind} {filling}");
+            let known = ["undecided", "illegal_position", "illegal_move", "bad_position"];
+            let is_known =
+                answers[0]["type"] == "result" || known.iter().any(|code| answers[0]["code"] == *code);
+            assert!(is_known, "{kind} {filling}: {}", answers[0]);
+            // A move is given, unless there is no such position.
+            let last = peer.ask(&go("g", "sudoku", &position, per_move(100)));
+            let is_there = answers[0]["type"] == "result" || answers[0]["code"] == "undecided";
+            assert_eq!(last["type"] == "bestmove", is_there, "{kind} {filling}: {last}");
+        }
     }
 }
 
