@@ -61,6 +61,7 @@ impl Level {
             ("searches", self.status.searches, 0),
             ("sessions", self.status.sessions, 0),
             ("busy search threads", self.status.threads, 0),
+            ("table bytes", self.status.hash_bytes, 0),
             ("threads", self.threads, before.threads + KEPT_THREADS),
             ("file descriptors", self.descriptors, before.descriptors),
             ("memory in KiB", self.memory_kib, allowed_kib),
@@ -88,6 +89,10 @@ impl Level {
         row("memory in KiB", |level| level.memory_kib);
         row("connections so far", |level| level.status.counters.connections);
         row("searches so far", |level| level.status.counters.searches);
+        row("errors so far", |level| level.status.counters.errors);
+        row("failed searches", |level| level.status.counters.failed);
+        row("abandoned searches", |level| level.status.counters.abandoned);
+        row("connections cut off", |level| level.status.counters.connections_dropped);
         table
     }
 }
