@@ -9,6 +9,7 @@
 mod answers;
 #[path = "../common/asker.rs"]
 mod asker;
+#[allow(dead_code, reason = "the tests ask for boards of more kinds")]
 #[path = "../../tests/common/boards.rs"]
 mod boards;
 #[path = "../common/control.rs"]
