@@ -27,8 +27,7 @@ fn all_games_go_on_and_no_ply_is_lost_while_spectators_come_and_go() {
     spectators.measure();
     until("games are watched to their ends", || spectators.games() >= 20);
     let watched = spectators.leave();
-    let seen = bots.leave();
-    ladder.stop();
+    let seen = bots.leave(&mut ladder);
 
     assert_eq!((watched.lost, watched.refused.len()), (0, 0), "{:?}", watched.refused);
     assert!(watched.delays.len() > 20, "the boards of {} plies were seen", watched.delays.len());

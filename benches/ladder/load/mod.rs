@@ -112,12 +112,11 @@ pub(crate) fn measure(args: &Args) -> bool {
         &at_once,
     ];
     ladder.serve_as(&[&serve[..], &["--connections-per-address", &places]].concat());
-    let measured = watch(&ladder, tokens, args);
-    ladder.stop();
+    let measured = watch(&mut ladder, tokens, args);
     report(&ladder, &measured, args)
 }
 
-fn watch(ladder: &Ladder, tokens: Vec<String>, args: &Args) -> Measured {
+fn watch(ladder: &mut Ladder, tokens: Vec<String>, args: &Args) -> Measured {
     let answers = Answers::default();
     let pause = (Duration::from_millis(args.least_pause), Duration::from_millis(args.most_pause));
     let bots = WaitingBots::start(ladder.address.unwrap(), tokens, pause, &answers);
@@ -141,7 +140,7 @@ fn watch(ladder: &Ladder, tokens: Vec<String>, args: &Args) -> Measured {
     drop(relay);
     let ends = spectators.games();
     let watched = spectators.leave();
-    Measured { seen: bots.leave(), watched, ends, control, at_once, cpu, memory }
+    Measured { seen: bots.leave(ladder), watched, ends, control, at_once, cpu, memory }
 }
 
 fn samples(times: &[Duration]) -> Samples {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::Ladder;
 use super::answers::Answers;
 use crate::common::Random;
 
@@ -25,6 +26,8 @@ struct State {
     /// Whether times are taken.
     is_measured: AtomicBool,
     gone: AtomicBool,
+    /// Whether the ladder may end connections.
+    ends: AtomicBool,
 }
 
 /// How long bots wait before they answer: any time from the one to the other.
@@ -62,7 +65,12 @@ impl WaitingBots {
     /// Lets a bot dial in for each token.
     pub(crate) fn start(address: SocketAddr, tokens: Vec<String>, pause: Pause, answers: &Answers) -> Self {
         let is_measured = AtomicBool::new(false);
-        let state = Arc::new(State { answers: answers.clone(), is_measured, gone: AtomicBool::new(false) });
+        let state = Arc::new(State {
+            answers: answers.clone(),
+            is_measured,
+            gone: AtomicBool::new(false),
+            ends: AtomicBool::new(false),
+        });
         let threads = tokens.into_iter().enumerate().map(|(number, token)| {
             let state = Arc::clone(&state);
             let random = Random::new(number as u64);
@@ -77,8 +85,11 @@ impl WaitingBots {
         self.state.is_measured.store(takes_times, Ordering::Relaxed);
     }
 
-    /// Waits until they have left; what ends their connections from now on is no fault.
-    pub(crate) fn leave(self) -> Seen {
+    /// Stops the ladder before them, so that no game begins for a bot that leaves, and waits until they have
+    /// left; what ends their connections from now on is no fault.
+    pub(crate) fn leave(self, ladder: &mut Ladder) -> Seen {
+        self.state.ends.store(true, Ordering::Relaxed);
+        ladder.stop();
         self.state.gone.store(true, Ordering::Relaxed);
         let mut seen = Seen::default();
         for thread in self.threads {
@@ -117,17 +128,29 @@ struct Pending {
 const LOOK: Duration = Duration::from_millis(100);
 
 impl Bot {
-    fn dial(address: SocketAddr, token: &str, state: Arc<State>, random: Random, pause: Pause) -> Self {
-        let stream = TcpStream::connect(address).expect("the ladder listens");
-        stream.set_nodelay(true).expect("a socket of TCP");
-        let mut stream = BufReader::new(stream);
+    /// Dials until the ladder takes the bot: of many offers at once it has some dial again in a while.
+    fn dial(address: SocketAddr, token: &str, state: Arc<State>, mut random: Random, pause: Pause) -> Self {
         let offer = json!({
             "id": "offer", "cmd": "offer", "protocol": { "min": 1, "max": 1 }, "token": token, "legal": true,
             "concurrency": 1,
         });
-        stream.get_mut().write_all(format!("{offer}\n").as_bytes()).expect("the ladder reads");
-        let (line, clocks, seen) = (Vec::new(), HashMap::new(), Seen::default());
-        Self { state, stream, line, random, pause, pending: None, clocks, seen }
+        loop {
+            let stream = TcpStream::connect(address).expect("the ladder listens");
+            stream.set_nodelay(true).expect("a socket of TCP");
+            let mut stream = BufReader::new(stream);
+            stream.get_mut().write_all(format!("{offer}\n").as_bytes()).expect("the ladder reads");
+            let mut line = Vec::new();
+            stream.read_until(b'\n', &mut line).expect("the ladder answers");
+            let answer: Value = serde_json::from_slice(&line).expect("the ladder writes JSON");
+            if answer["code"] == "too_many_connections" {
+                thread::sleep(Duration::from_millis(200 + random.below(400) as u64));
+                continue;
+            }
+            let (line, clocks, seen) = (Vec::new(), HashMap::new(), Seen::default());
+            let mut bot = Self { state, stream, line, random, pause, pending: None, clocks, seen };
+            bot.hear(&answer, Instant::now());
+            return bot;
+        }
     }
 
     fn play(mut self) -> Seen {
@@ -152,7 +175,7 @@ impl Bot {
                     }
                 }
                 end => {
-                    if !self.state.gone.load(Ordering::Relaxed) {
+                    if !self.state.ends.load(Ordering::Relaxed) {
                         self.seen.faults.push(format!("the ladder ended a connection: {end:?}"));
                     }
                     return self.seen;
