@@ -219,6 +219,9 @@ impl Bot {
         let line = json!({ "id": go["id"], "type": "bestmove", "move": self.random.pick(legal) });
         let (least, most) = self.pause;
         let pause = least + (most - least) * self.random.below(1001) as u32 / 1000;
+        // The longest games have some twenty moves of a bot: it leaves itself time for them.
+        let left = left_ms.map_or(pause, |left_ms| Duration::from_millis(left_ms.max(0).unsigned_abs() / 8));
+        let pause = pause.min(left);
         let line = line.to_string();
         self.pending = Some(Pending { due: at + pause, asked: at, game, ply, left_ms, line });
     }
