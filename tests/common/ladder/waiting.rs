@@ -25,7 +25,6 @@ struct State {
     answers: Answers,
     /// Whether times are taken.
     is_measured: AtomicBool,
-    gone: AtomicBool,
     /// Whether the ladder may end connections.
     ends: AtomicBool,
 }
@@ -65,12 +64,7 @@ impl WaitingBots {
     /// Lets a bot dial in for each token.
     pub(crate) fn start(address: SocketAddr, tokens: Vec<String>, pause: Pause, answers: &Answers) -> Self {
         let is_measured = AtomicBool::new(false);
-        let state = Arc::new(State {
-            answers: answers.clone(),
-            is_measured,
-            gone: AtomicBool::new(false),
-            ends: AtomicBool::new(false),
-        });
+        let state = Arc::new(State { answers: answers.clone(), is_measured, ends: AtomicBool::new(false) });
         let threads = tokens.into_iter().enumerate().map(|(number, token)| {
             let state = Arc::clone(&state);
             let random = Random::new(number as u64);
@@ -85,12 +79,11 @@ impl WaitingBots {
         self.state.is_measured.store(takes_times, Ordering::Relaxed);
     }
 
-    /// Stops the ladder before them, so that no game begins for a bot that leaves, and waits until they have
-    /// left; what ends their connections from now on is no fault.
+    /// Stops the ladder, which ends their connections, and waits for their ends. That no bot leaves before it
+    /// keeps games from beginning for one that is gone.
     pub(crate) fn leave(self, ladder: &mut Ladder) -> Seen {
         self.state.ends.store(true, Ordering::Relaxed);
         ladder.stop();
-        self.state.gone.store(true, Ordering::Relaxed);
         let mut seen = Seen::default();
         for thread in self.threads {
             seen.extend(thread.join().expect("no bot panics"));
@@ -124,7 +117,7 @@ struct Pending {
     line: String,
 }
 
-/// How often a bot looks whether it shall leave.
+/// How long a bot waits for a line at once.
 const LOOK: Duration = Duration::from_millis(100);
 
 impl Bot {
@@ -169,11 +162,7 @@ impl Bot {
                     self.line.clear();
                     self.hear(&message, at);
                 }
-                Err(error) if is_early(error.kind()) => {
-                    if self.state.gone.load(Ordering::Relaxed) {
-                        return self.seen;
-                    }
-                }
+                Err(error) if is_early(error.kind()) => {}
                 end => {
                     if !self.state.ends.load(Ordering::Relaxed) {
                         self.seen.faults.push(format!("the ladder ended a connection: {end:?}"));

@@ -60,7 +60,7 @@ impl Running<'_> {
         (play.expect("it is given back"), reply)
     }
 
-    pub(super) async fn reply(
+    async fn reply(
         &mut self,
         play: &mut Option<Play>,
         ask: MoveRequest,
@@ -162,7 +162,7 @@ impl Running<'_> {
     }
 
     /// The question for a bot that wants the legal moves or not.
-    pub(super) async fn question(&self, play: &mut Option<Play>, ask: &MoveRequest, legal: bool) -> Question {
+    async fn question(&self, play: &mut Option<Play>, ask: &MoveRequest, legal: bool) -> Question {
         let held = play.take().expect("it was given back");
         let (ask, timeout) = (ask.clone(), self.timeout);
         let (held, question) = blocking(move || {
@@ -193,12 +193,12 @@ impl Running<'_> {
     }
 
     /// Whether a bot came back to the game, or the house is there, which never leaves.
-    pub(super) fn has_anybody_come(&self) -> bool {
+    fn has_anybody_come(&self) -> bool {
         self.bots.iter().any(|bot| bot.is_none_or(|bot| self.table.bots.has_come(bot)))
     }
 
     /// What a player was granted so far.
-    pub(super) fn granted(&self, play: Option<&Play>, player: Player) -> Duration {
+    fn granted(&self, play: Option<&Play>, player: Player) -> Duration {
         let answers = play.map(Play::answers).unwrap_or_default();
         let own = answers.iter().filter(|answered| answered.player == player);
         Duration::from_micros(own.filter_map(|answered| answered.granted_us).sum())
@@ -216,7 +216,7 @@ impl Running<'_> {
 }
 
 /// Why a bot's connection broke, if the bot may come back.
-pub(super) fn broken(closed: Closed) -> Result<String, Trouble> {
+fn broken(closed: Closed) -> Result<String, Trouble> {
     match closed.kind {
         ClosedKind::Broken | ClosedKind::Replaced => {
             Ok(format!("its connection broke, and it was not back in time: {}", closed.message))
@@ -230,7 +230,7 @@ pub(super) fn broken(closed: Closed) -> Result<String, Trouble> {
 }
 
 /// A bot that is disabled loses what it plays: its owner, who may disable it, shall not save a game by that.
-pub(super) fn disabled(why: &str) -> Trouble {
+fn disabled(why: &str) -> Trouble {
     Trouble::Forfeit(ForfeitReason::new(ForfeitKind::Crash, format!("it was disabled: {why}")))
 }
 
