@@ -80,6 +80,8 @@ impl Effort {
     pub const ASSURED: u64 = 1000;
     /// Steps of [`Effort::glance`]: some tenths of a millisecond.
     pub const GLANCE: u64 = 100;
+    /// Steps of [`Effort::first_look`]: some milliseconds.
+    pub const FIRST_LOOK: u64 = 4000;
     /// Steps of a piece of work.
     const PIECE: u64 = 50;
     /// Steps that are granted for all moves of a position together, when what each would do is asked.
@@ -101,6 +103,12 @@ impl Effort {
     #[must_use]
     pub fn glance(interrupt: Interrupt) -> Arc<Self> {
         Self::new(interrupt, Self::GLANCE, Self::GLANCE, false)
+    }
+
+    /// The same after [`Effort::FIRST_LOOK`] steps, for a first look at the moves of a position.
+    #[must_use]
+    pub fn first_look() -> Arc<Self> {
+        Self::new(Interrupt::default(), Self::FIRST_LOOK, Self::FIRST_LOOK, false)
     }
 
     /// Work on a position to search from: in a hurry it leaves undecided what it can, and still does the
@@ -163,6 +171,16 @@ impl Effort {
             let is_due = taken > self.assured && self.interrupt.is_hurried();
             taken <= self.most && !is_due && !self.interrupt.is_ended()
         };
+        if !goes_on {
+            self.is_cut.store(true, Relaxed);
+        }
+        goes_on
+    }
+
+    /// Takes steps of work that is done even in a hurry; false if all steps were taken before.
+    #[inline]
+    pub fn spend_anyway(&self, steps: u64) -> bool {
+        let goes_on = self.most == u64::MAX || self.take_steps(steps) <= self.most;
         if !goes_on {
             self.is_cut.store(true, Relaxed);
         }
@@ -288,9 +306,12 @@ mod tests {
         assert!(!effort.spend(1) && !effort.proceed(1));
         let effort = Effort::glance(Interrupt::default());
         assert!(effort.spend(Effort::GLANCE) && !effort.spend(1));
+        let look = Effort::first_look();
+        assert!(look.spend(Effort::FIRST_LOOK - 1) && look.spend_anyway(1) && !look.was_cut());
+        assert!(!look.spend_anyway(1) && look.was_cut());
         let search = Effort::of_search(Interrupt::default());
         assert!(search.spend(u64::MAX));
         search.interrupt().hurry();
-        assert!(!search.spend(1));
+        assert!(!search.spend(1) && search.spend_anyway(u64::MAX));
     }
 }

@@ -18,6 +18,7 @@ mod chance;
 pub mod clock;
 pub mod ensemble;
 pub mod erased;
+mod first_look;
 pub mod gate;
 mod horizon;
 pub mod iterate;

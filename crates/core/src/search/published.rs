@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicU64;
 use crate::game::{Context, Evaluator, Game, Outcome, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::chance::{Proof, average, worth};
+use crate::search::first_look::FirstLook;
 use crate::search::thread::{Reached, SearchBudget, SearchThread, final_value};
 use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, Variation, clock};
 
@@ -182,6 +183,7 @@ impl<G: Game, A: Agent<G>> Searcher<G> for Deepening<A> {
                 publish(&found);
             }
         };
+        let look = FirstLook::new(game);
         let nobody = AtomicU64::new(0);
         let mut budget = SearchBudget::whole(control, &nobody);
         let end = loop {
@@ -197,7 +199,7 @@ impl<G: Game, A: Agent<G>> Searcher<G> for Deepening<A> {
                 thread: SearchThread::first(&budget),
                 stack: Vec::new(),
             };
-            let end = tree.deepen(root, params, control, depths, is_timed, &mut publish);
+            let end = tree.deepen(root, params, control, depths, is_timed.then_some(&look), &mut publish);
             tree.thread.show();
             budget.take(&tree.thread);
             if tree.thread.reached() != Some(Reached::Budget) || control.stopped() {
@@ -231,23 +233,28 @@ struct PublishedSearch<'a, G: Game, A> {
     stack: Vec<G::Move>,
 }
 
-impl<G: Game, A: Agent<G>> PublishedSearch<'_, G, A> {
-    /// Searches one depth after the other, before them depth 1 if there may be no time for the first of them;
-    /// gives why no further one is searched.
+impl<'a, G: Game, A: Agent<G>> PublishedSearch<'a, G, A> {
+    /// Searches one depth after the other, before them depth 1 by a first look if there may be no time for
+    /// the first of them; gives why no further one is searched.
     fn deepen(
         &mut self,
         root: &Root<G>,
         params: &SearchParams<G::Move>,
         control: &Control,
         depths: RangeInclusive<u32>,
-        is_timed: bool,
+        look: Option<&'a FirstLook<G>>,
         publish: Publish<'_, G::Move>,
     ) -> End {
         let mut pos = root.pos.clone();
         let mut lines = Vec::new();
         let first_depth = *depths.start();
-        if is_timed && first_depth > 1 {
-            if self.search(&mut pos, params, 1, &mut lines, A::PUBLISHES_AT_ONCE, publish).is_none() {
+        let look = look.filter(|look| first_depth > 1 || look.is_quicker());
+        if let Some(look) = look {
+            let game = self.game;
+            self.game = look.game(game);
+            let values = self.search(&mut pos, params, 1, &mut lines, A::PUBLISHES_AT_ONCE, publish);
+            self.game = game;
+            if values.is_none() {
                 return self.thread.end().unwrap_or(End::Stopped);
             }
             self.show_whole(1, &lines, publish);
@@ -261,7 +268,9 @@ impl<G: Game, A: Agent<G>> PublishedSearch<'_, G, A> {
             if !A::KEEPS_BEST {
                 lines.clear();
             }
-            let at_once = A::PUBLISHES_AT_ONCE && (A::KEEPS_BEST || depth == first_depth);
+            // A part of depth 1 is no better than the whole look.
+            let is_first = depth == first_depth && !(depth == 1 && look.is_some());
+            let at_once = A::PUBLISHES_AT_ONCE && (A::KEEPS_BEST || is_first);
             let Some(values) = self.search(&mut pos, params, depth, &mut lines, at_once, publish) else {
                 return self.thread.end().unwrap_or(End::Stopped);
             };
@@ -310,6 +319,7 @@ impl<G: Game, A: Agent<G>> PublishedSearch<'_, G, A> {
             let mut pv = Vec::new();
             let undo = self.game.play(pos, mv);
             let value = self.child(pos, self.root, depth, 0, mv, (alpha, Score::INFINITE), &mut pv);
+            let value = if self.game.is_undecided(pos) { Value::guess(value.score) } else { value };
             self.game.undo(pos, mv, undo);
             if self.thread.is_over() {
                 return None;

@@ -46,6 +46,10 @@ pub struct Sudoku {
 /// decision.
 pub(super) const POSITION_NODES: u64 = 30_000;
 
+/// The cells for which an exchange of values in the known solution takes a step of an [`Effort`], about a
+/// microsecond.
+const CELLS_A_STEP: u64 = 50;
+
 /// What a legal move does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Effect {
@@ -139,6 +143,9 @@ impl Sudoku {
     /// out.
     pub(super) fn effect(&self, pos: &Position, mv: Fill) -> (Effect, u64) {
         if pos.is_undecided {
+            return (Effect::Undecided, 0);
+        }
+        if !self.effort.spend_anyway(self.grid().cells() as u64 / CELLS_A_STEP + 1) {
             return (Effect::Undecided, 0);
         }
         let (mut values, mut witness) = pos.boards();

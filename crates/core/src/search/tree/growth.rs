@@ -9,7 +9,8 @@
 use crate::game::{Game, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::erased::Erased;
-use crate::search::one_ply::{at_sight, outlook};
+use crate::search::first_look::FirstLook;
+use crate::search::one_ply::outlook;
 use crate::search::thread::{SearchThread, final_value, is_lost, is_won};
 use crate::search::tree::depth_of;
 use crate::search::tree::store::{Branch, Branches, Node, NodeId, Store};
@@ -203,7 +204,7 @@ impl<G: Game> Growth<'_, G> {
         }
         self.buffers.moves.clear();
         game.moves(pos, &mut self.buffers.moves);
-        self.rate(pos)?;
+        self.rate(game, pos, false)?;
         let (best, left_out) = self.keep_what_matters(node);
         self.branch_out(id, best, left_out, true);
         Some(self.worth(best))
@@ -215,45 +216,42 @@ impl<G: Game> Growth<'_, G> {
         self.buffers.moves.clear();
         self.buffers.moves.extend_from_slice(moves);
         // Without a value for each of them, the game's order must do.
-        let is_rated = self.rate(&mut pos.clone()).is_some();
+        let look = FirstLook::new(self.game);
+        let game = look.game(self.game);
+        let is_rated = self.rate(game, &mut pos.clone(), true).is_some();
+        if look.has_undecided() {
+            self.buffers.rated.iter_mut().for_each(|rated| rated.1 = Value::guess(rated.1.score));
+        }
         if !is_rated {
             let unknown = |&mv| (mv, Value::guess(Score::DRAW));
             self.buffers.rated.clear();
             self.buffers.rated.extend(moves.iter().map(unknown));
             self.buffers.rated.sort_by_cached_key(|rated| -self.game.order(pos, rated.0));
         }
-        self.probe_wins(pos);
         let best = self.buffers.rated.first().map_or(Score::DRAW, |rated| rated.1.score);
         self.branch_out(NodeId::ROOT, best, NOTHING, is_rated);
     }
 
-    /// Puts the rated moves first that [`Game::probe`] proves to win, the quickest before the others: the
-    /// first win that is found ends the search.
-    fn probe_wins(&mut self, pos: &G::Position) {
-        let (game, side) = (self.game, self.game.side(pos));
-        let mut pos = pos.clone();
-        for (mv, rating) in &mut self.buffers.rated {
-            let undo = game.play(&mut pos, *mv);
-            let known = if game.turn(&pos) == Turn::Move { game.probe(&pos) } else { None };
-            let known = known.map(|value| if game.side(&pos) == side { value } else { -value });
-            game.undo(&mut pos, *mv, undo);
-            if let Some(value) = known.filter(|value| value.at_least && is_won::<G>(value.score)) {
-                *rating = Value { score: value.score.earlier(1), ..value };
-            }
-        }
-        self.buffers.rated.sort_by_cached_key(|rated| -rated.1.score.raw());
-    }
-
     /// Rates the moves in the buffer by what they look like at sight, the best first; none if the thread
-    /// ended.
-    fn rate(&mut self, pos: &mut G::Position) -> Option<()> {
+    /// ended. At the root [`Game::probe`] is asked for wins, too: the quickest comes first, and the first win
+    /// that is found ends the search.
+    fn rate(&mut self, game: &G, pos: &mut G::Position, is_root: bool) -> Option<()> {
         let Buffers { moves, rated, .. } = &mut self.buffers;
         rated.clear();
+        let side = game.side(pos);
         for &mv in moves.iter() {
             if self.thread.tick() {
                 return None;
             }
-            rated.push((mv, at_sight(self.game, self.evaluator, pos, mv, self.root)));
+            let undo = game.play(pos, mv);
+            let is_same_side = game.side(pos) == side;
+            let of_mover = |value: Value| if is_same_side { value } else { -value };
+            let seen = of_mover(outlook(game, self.evaluator, pos, Some(mv), self.root));
+            let known = if is_root && game.turn(pos) == Turn::Move { game.probe(pos) } else { None };
+            let win = known.map(of_mover).filter(|value| value.at_least && is_won::<G>(value.score));
+            game.undo(pos, mv, undo);
+            let win = win.map(|value| Value { score: value.score.earlier(1), ..value });
+            rated.push((mv, win.unwrap_or(seen)));
         }
         rated.sort_by_cached_key(|rated| -rated.1.score.raw());
         Some(())
