@@ -15,6 +15,7 @@ const LARGE: &[(&str, &[(&str, &str)])] = &[
     ("isolation", &[("preset", "11x9")]),
     ("colosseum", &[("size", "12")]),
     ("sudoku", &[("m", "4"), ("n", "4")]),
+    ("sudoku", &[("m", "5"), ("n", "5")]),
 ];
 
 /// Players that do not look ahead, as the specification says.

@@ -26,8 +26,9 @@ fn a_first_iteration_that_is_not_complete_in_time_gives_its_best_move_so_far_or_
     let legal = peer.result(&ask)["legal"].clone();
     for reason in ["clock", "limit", "deadline"] {
         // Other programs may take so short a time from it that it does not even begin.
-        let has_begun = (0..12).any(|round| {
-            let ms = 50 << (round % 4);
+        let has_begun = (0..40).any(|round| {
+            // From too short to begin to long enough to complete it, on slow machines and quick ones.
+            let ms = 10 + 4 * round;
             let fields = match reason {
                 "clock" => json!({ "clock": { "kind": "per_move", "ms": ms } }),
                 "limit" => json!({ "limit": { "time_ms": ms } }),

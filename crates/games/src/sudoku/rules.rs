@@ -314,6 +314,7 @@ impl Game for Sudoku {
 
 #[cfg(test)]
 mod tests {
+    use super::super::boards::{self, BOARDS};
     use super::super::layout::{self, Layout};
     use super::super::oracle::{Oracle, solved};
     use super::*;
@@ -454,6 +455,48 @@ mod tests {
         for (i, text) in all.iter().enumerate() {
             assert_eq!(open(text), open(&format!("{text};scores 3 4")), "points are not in the hash");
             assert!(all[..i].iter().all(|other| open(other) != open(text)), "{text}");
+        }
+    }
+
+    /// The moves that a first look at a position leaves undecided, among how many.
+    fn undecided(game: &Sudoku, pos: &Position) -> (usize, usize) {
+        let effort = Effort::first_look();
+        let looking = game.heeding(&effort).expect("its work heeds an effort");
+        let mut moves = Vec::new();
+        looking.moves(pos, &mut moves);
+        let mut next = pos.clone();
+        let is_undecided = |mv: &&Fill| {
+            let undo = looking.play(&mut next, **mv);
+            let is_undecided = looking.is_undecided(&next);
+            looking.undo(&mut next, **mv, undo);
+            assert!(next == *pos && !(is_undecided && pos.square(mv.cell.into()).witness == mv.value));
+            is_undecided
+        };
+        (moves.iter().filter(is_undecided).count(), moves.len())
+    }
+
+    #[test]
+    fn a_first_look_decides_all_moves_on_boards_of_3x3_and_some_on_the_largest() {
+        for board in BOARDS {
+            let (game, pos) = boards::open(board.text, "classic");
+            let (undecided, moves) = undecided(&game, &pos);
+            let is_usual = game.grid().side() <= 9;
+            assert!(undecided == 0 || !is_usual, "{undecided} of {moves} moves of {}", board.name);
+        }
+        let mut random = SplitMix64::new(5);
+        let game =
+            Sudoku::new(Choice::new(&Rules::new(vec![("m", 5.into()), ("n", 5.into())]), None).unwrap());
+        for filled in [0, 250] {
+            let mut pos = game.start();
+            for _ in 0..filled {
+                let open: Vec<usize> =
+                    (0..game.grid().cells()).filter(|&cell| pos.is_playable(cell, pos.mover())).collect();
+                let cell = open[random.below(open.len())];
+                let value = pos.square(cell).witness;
+                game.play(&mut pos, Fill { cell: cell as u16, value });
+            }
+            let (undecided, moves) = undecided(&game, &pos);
+            assert!(undecided > moves / 2 && undecided < moves, "{undecided} of {moves}");
         }
     }
 }
