@@ -356,12 +356,10 @@ fn a_file_that_hangs_holds_up_its_reload_alone() {
     let mut writer = fs::File::options().read(true).write(true).open(daemon.file("token")).unwrap();
     fs::write(daemon.file("plyd.toml"), "token-file = 'token'\n").unwrap();
     daemon.hang_up();
-    let tasks = format!("/proc/{}/task", daemon.process.id());
-    let names = || {
-        let tasks = fs::read_dir(&tasks).unwrap().filter_map(Result::ok);
-        tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok()).collect::<Vec<_>>()
-    };
-    until("a thread reads the settings", || names().iter().any(|name| name.trim() == "reload"));
+    let (token, open) = (daemon.file("token"), format!("/proc/{}/fd", daemon.process.id()));
+    let mut files = || fs::read_dir(&open).unwrap().filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+    // What is written into the pipe waits for whoever has it open.
+    until("the settings are being read", || files().any(|file| file == token));
     for _ in 0..20 {
         daemon.hang_up();
         peer.ping();
