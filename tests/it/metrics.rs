@@ -399,3 +399,48 @@ fn the_dashboard_the_rules_and_the_manual_speak_of_metrics_that_there_are() {
     }
     daemon.end();
 }
+
+#[test]
+fn queued_searches_are_counted_with_the_time_that_they_waited() {
+    let daemon = Logged::start(&["--tcp", "127.0.0.1:0", "--metrics", "127.0.0.1:0"], &[], 1);
+    let metrics = daemon.metrics();
+    let mut peer = daemon.greet(json!({}));
+    crate::common::open(&mut peer, "s");
+    let begin = Instant::now();
+    peer.send(&go("first", json!({ "session": "s", "clock": endless() })));
+    peer.info("first", "started");
+    peer.send(&go("next", json!({ "session": "s", "queue": true, "limit": { "nodes": 1 } })));
+    peer.ping();
+    thread::sleep(Duration::from_millis(300));
+    peer.result(&stop("first"));
+    peer.wait("the next answer", |peer| !peer.is_open("next"));
+    // Both searches together took no longer than all this twice.
+    let (least, most) = (0.3, 2.0 * begin.elapsed().as_secs_f64());
+    let scrape = Scrape::of(metrics);
+    let times = ["plyd_queue_time_seconds_sum", "plyd_search_time_seconds_sum"].map(|name| scrape.get(name));
+    assert!(times.iter().all(|&time| (least..=most).contains(&time)), "{least} to {most}: {times:?}");
+    daemon.end();
+}
+
+#[test]
+fn a_daemon_that_drains_is_alive_and_not_ready() {
+    let flags = ["--tcp", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--drain-ms", "4000000000"];
+    let daemon = Logged::start(&flags, &[], 1);
+    let metrics = daemon.metrics();
+    let probe = |path: &str| {
+        ask(metrics, &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+    };
+    let mut peer = daemon.greet(json!({}));
+    peer.send(&go("g", json!({ "clock": endless() })));
+    peer.info("g", "started");
+    assert!(["/healthz", "/readyz"].iter().all(|path| probe(path).starts_with("HTTP/1.1 200 ")));
+    process::signal(&daemon.process, Signal::TERM);
+    peer.notice("going_away");
+    let ready = probe("/readyz");
+    assert!(ready.starts_with("HTTP/1.1 503 ") && ready.contains("the daemon shuts down"), "{ready}");
+    assert!(probe("/healthz").starts_with("HTTP/1.1 200 "));
+    // The last search ends it.
+    peer.result(&stop("g"));
+    peer.closed();
+    daemon.end();
+}

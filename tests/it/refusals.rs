@@ -134,3 +134,18 @@ fn deaf_peer(daemon: &Logged) -> TcpStream {
     }
     stream
 }
+
+#[test]
+fn who_says_nothing_for_too_long_is_counted() {
+    let (daemon, metrics) = start(&["--hello-within", "1"]);
+    let mut stranger = daemon.socket(0);
+    stranger.read_to_end(&mut Vec::new()).unwrap();
+    until("the stranger is counted", || refusals(metrics, "hello_ms") == 1.0);
+    daemon.end();
+    let (daemon, metrics) = start(&["--idle", "1"]);
+    let mut idle = daemon.greet(json!({}));
+    idle.closed();
+    until("the idle client is counted", || refusals(metrics, "idle_ms") == 1.0);
+    assert_eq!(refusals(metrics, "hello_ms"), 0.0);
+    daemon.end();
+}

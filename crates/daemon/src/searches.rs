@@ -21,6 +21,20 @@ use super::state::State;
 use super::timers::Timer;
 use plyd_core::search::End;
 
+/// A search that was answered. Its line of log is made when it is dropped: that takes about as long as the
+/// answer itself.
+pub(super) struct Answered {
+    span: Span,
+    reason: Reason,
+    nodes: u64,
+}
+
+impl Drop for Answered {
+    fn drop(&mut self) {
+        tracing::debug!(parent: &self.span, reason = ?self.reason, nodes = self.nodes, "search");
+    }
+}
+
 impl State {
     /// A session has no search any more: looks at the searches that wait for it.
     pub(super) fn free_session(&mut self, conn: ConnId, name: &str) {
@@ -306,7 +320,8 @@ impl State {
             superseded_by,
             incident,
         };
-        tracing::debug!(parent: &job.span, ?reason, nodes = bestmove.stats.nodes, "search");
+        let nodes = bestmove.stats.nodes;
+        self.effects.answered.push(Answered { span: job.span.clone(), reason, nodes });
         let took_ns = job.started_ns.map(|started_ns| now_ns.saturating_sub(started_ns));
         self.tally.answered(job.game, reason, took_ns);
         let item = Item::BestMove(Box::new(bestmove), lines, job.due_ns());

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use super::heartbeat::Heartbeat;
@@ -64,10 +65,19 @@ impl Shared {
         let _hold = log::hold();
         let mut state = self.lock();
         let result = change(&mut state);
-        let effects = state.settle(now_ns());
+        self.release(state, now_ns());
+        result
+    }
+
+    /// Gives the lock back, and does what follows from what was changed under it.
+    pub(super) fn release(self: &Arc<Self>, mut state: MutexGuard<'_, State>, now_ns: u64) {
+        let mut effects = state.settle(now_ns);
+        // On a search thread nothing comes behind the answer: the process may end once it is out.
+        if Handle::try_current().is_err() {
+            effects.answered.clear();
+        }
         drop(state);
         self.carry_out(effects);
-        result
     }
 
     /// The same for the connection that a socket serves.
@@ -83,7 +93,7 @@ impl Shared {
     }
 
     /// Does what the state asked for, outside of its lock.
-    pub(super) fn carry_out(self: &Arc<Self>, effects: Effects) {
+    fn carry_out(self: &Arc<Self>, effects: Effects) {
         if effects.rearm {
             self.watchdog.notify_one();
         }
@@ -110,6 +120,7 @@ impl Shared {
         if effects.quiet {
             self.quiet.notify_one();
         }
+        discard::behind_answers(effects.answered);
         discard::here(effects.deferred_drops);
         discard::elsewhere(effects.large_drops);
     }

@@ -29,6 +29,7 @@ use super::places::Guesses;
 use super::prepare::{Lane, SessionView, Task};
 use super::refusals::Refusal;
 use super::schedule::Schedule;
+use super::searches::Answered;
 use super::shares::Shares;
 use super::spans::Origin;
 use super::timers::{Timer, Timers};
@@ -54,6 +55,8 @@ pub(super) struct Effects {
     pub(super) hurried: Vec<(ConnId, TaskId)>,
     /// Search threads to start.
     pub(super) spawns: Vec<(WorkerId, Receiver<Order>)>,
+    /// Searches that were answered: dropping them writes their lines of log, once the answers are on their way.
+    pub(super) answered: Vec<Answered>,
     /// Jobs that are over, positions, engines: what is dropped outside of the lock, because its destructor is
     /// the games' code.
     pub(super) deferred_drops: Vec<Box<dyn Any + Send>>,

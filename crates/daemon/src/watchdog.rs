@@ -20,9 +20,7 @@ pub(super) fn watch(shared: &Arc<Shared>) {
             Some(at) if at <= now => {
                 let hold = log::hold();
                 state.tick(now);
-                let effects = state.settle(now);
-                drop(state);
-                shared.carry_out(effects);
+                shared.release(state, now);
                 drop(hold);
                 state = shared.lock();
             }
