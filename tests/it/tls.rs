@@ -311,18 +311,20 @@ fn other_machines_need_a_token_or_a_certificate() {
 
 #[test]
 fn every_promise_of_the_protocol_holds_over_tls() {
-    let daemon = Daemon::of_clients(&["--threads", "2"]);
+    let daemon = Daemon::of_clients(&["--threads", "2", "--resume-ms", "600000"]);
     for address in daemon.addresses(&[("ca", "authority.pem"), ("cert", "client.pem"), ("key", "client.key")])
     {
         let mut arguments = vec!["conform", "--timeout", "120s", &address];
         if !crate::common::is_whole() {
-            for group in ["framing", "handshake", "ids", "ends", "races", "websocket"] {
+            for group in ["framing", "handshake", "ids", "ends", "races", "websocket", "resume"] {
                 arguments.extend(["--only", group]);
             }
         }
         let output = process::output(process::plyd(&arguments));
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        let resumed = said.lines().filter(|line| line.starts_with("resume ") && line.contains(" passed "));
+        assert_eq!(resumed.count(), 8, "{said}");
     }
 }
 

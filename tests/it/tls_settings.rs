@@ -123,3 +123,31 @@ fn the_environment_alone_can_set_tls() {
         assert!(said.contains("/dev/null") && said.contains(words), "{said}");
     }
 }
+
+#[test]
+fn the_authorities_of_clients_are_read_again() {
+    let folder = Folder::new("tls-authorities");
+    let place = |name: &str| folder.file("clients.pem", std::fs::read(file(name)).unwrap());
+    let tls = ["--tls-cert", &file("server.pem"), "--tls-key", &file("server.key")].map(str::to_owned);
+    let clients = ["--tls-client-ca".to_owned(), place("authority.pem")];
+    let daemon = Daemon::start(&[&tls[..], &clients].concat());
+    let showing = |name: &str| {
+        let [cert, key] = ["pem", "key"].map(|end| format!("{name}.{end}"));
+        daemon.addresses(&[("ca", "authority.pem"), ("cert", &cert), ("key", &key)])
+    };
+    let (ours, foreign) = (showing("client"), showing("foreign-client"));
+    let mut before: Vec<Client> = ours.iter().map(|address| ask(address).unwrap()).collect();
+    foreign.iter().for_each(|address| drop(refused(address)));
+    place("foreign-authority.pem");
+    daemon.signal(Signal::HUP);
+    daemon.logged("the settings are read again and in force");
+    for (ours, foreign) in ours.iter().zip(&foreign) {
+        ask(foreign).unwrap();
+        refused(ours);
+    }
+    // Who was let in before stays.
+    for client in &mut before {
+        let (id, _) = client.request(Command::Ping(Ping::default())).unwrap();
+        client.wait_final(&id, Instant::now() + TIMEOUT).unwrap();
+    }
+}
