@@ -55,7 +55,7 @@ pub(super) struct Effects {
     pub(super) hurried: Vec<(ConnId, TaskId)>,
     /// Search threads to start.
     pub(super) spawns: Vec<(WorkerId, Receiver<Order>)>,
-    /// Searches that were answered: dropping them writes their lines of log, once the answers are on their way.
+    /// Searches that were answered: dropping them writes their lines of log, behind the answers.
     pub(super) answered: Vec<Answered>,
     /// Jobs that are over, positions, engines: what is dropped outside of the lock, because its destructor is
     /// the games' code.
