@@ -357,7 +357,7 @@ fn a_file_that_hangs_holds_up_its_reload_alone() {
     fs::write(daemon.file("plyd.toml"), "token-file = 'token'\n").unwrap();
     daemon.hang_up();
     let (token, open) = (daemon.file("token"), format!("/proc/{}/fd", daemon.process.id()));
-    let mut files = || fs::read_dir(&open).unwrap().filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+    let files = || fs::read_dir(&open).unwrap().filter_map(|file| fs::read_link(file.ok()?.path()).ok());
     // What is written into the pipe waits for whoever has it open.
     until("the settings are being read", || files().any(|file| file == token));
     for _ in 0..20 {
