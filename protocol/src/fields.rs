@@ -134,7 +134,9 @@ pub(crate) fn any_text(item: Item<'_>) -> Option<String> {
 pub(crate) fn text(max: usize) -> impl Fn(Item<'_>) -> Option<String> {
     move |item| {
         let text = item.str()?;
-        if text.chars().nth(max).is_some() {
+        // A character has up to four bytes: most texts need no count.
+        let is_long = text.len() > max && (text.len() > 4 * max || text.chars().nth(max).is_some());
+        if is_long {
             return item.bad_value(ErrorCode::OutOfRange, format_args!("longer than {max} characters"));
         }
         Some(text.to_owned())

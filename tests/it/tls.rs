@@ -271,7 +271,7 @@ fn long_answers_arrive_whole_however_slowly_they_are_read() {
     let daemon = Daemon::with("server");
     for address in daemon.trusting() {
         let mut client = ask(&address).unwrap();
-        let count = 200;
+        let count = 50;
         for number in 0..count {
             let id = format!("i{number}");
             let inspect =
@@ -285,7 +285,7 @@ fn long_answers_arrive_whole_however_slowly_they_are_read() {
             assert_eq!(answer["type"], "result", "{address}: {answer}");
             bytes += answer.to_string().len();
         }
-        assert!(bytes > 1_000_000, "{bytes} are few");
+        assert!(bytes > 5_000_000, "{bytes} are few");
     }
 }
 

@@ -294,8 +294,8 @@ fn memory_does_not_grow_with_ids_and_searches() {
     launch.command.env("MALLOC_ARENA_MAX", "1");
     let (server, mut peer) = Server::stdio_as(launch);
     let go = |id: String| {
-        json!({ "id": id, "cmd": "go", "game": "isolation", "position": {}, "limit": { "nodes": 1 },
-            "options": { "hash_mb": 1 } })
+        json!({ "id": id, "cmd": "go", "game": "isolation", "rules": { "preset": "11x9" }, "position": {},
+            "limit": { "nodes": 1 }, "options": { "hash_mb": 1 } })
     };
     // Tables come and go, so that the memory swings; a leak lifts even the lowest point, and goes on. How high
     // the memory ever stood depends on the machine as well, which may lift it once and for all.
