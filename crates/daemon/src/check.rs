@@ -10,7 +10,7 @@ use rustix::fs::{Access, access};
 use super::config::Config;
 use super::listen::{check_length, is_local};
 use super::serve_error::ServeError;
-use super::transport::tls::Tls;
+use super::tls::Tls;
 
 impl Config {
     /// Whether a daemon could start with it: whether its addresses can be resolved and keep strangers out,

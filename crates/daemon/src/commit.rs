@@ -7,11 +7,11 @@ use plyd_protocol::{ErrorCode, Reason};
 use super::ids::{ConnId, JobId};
 use super::job::{Job, Phase};
 use super::outbox::Item;
-use super::prepare::{Context, Output, Task, Work};
 use super::request_error::RequestError;
 use super::schedule::Class;
 use super::spans;
 use super::state::{Session, State};
+use super::task::{Context, Output, Task, Work};
 use plyd_core::engine::settings::Renamed;
 
 impl State {

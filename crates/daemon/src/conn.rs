@@ -13,10 +13,10 @@ use super::intake::Held;
 use super::outbox::{Item, Numbered, Outbox};
 use super::refusals::Refusal;
 use super::request_error::RequestError;
+use super::signal::Signal;
 use super::spans::{self, Origin};
 use super::state::{Asks, Conn, Stage, State};
 use super::timers::Timer;
-use super::transport::Signal;
 
 /// The size from which freeing takes milliseconds: a megabyte may be ten thousands of small texts.
 const LARGE_DROP: usize = 1 << 20;

@@ -18,7 +18,6 @@ use super::heartbeat::Heartbeat;
 use super::listen::{
     LISTENING, SocketFile, is_local, keep_accepting, listen_advice, path_advice, remove_stale, take_bursts,
 };
-use super::metrics::Traffic;
 use super::page::Page;
 use super::pool::{self, Pool};
 use super::prepare::RequestWorker;
@@ -26,11 +25,12 @@ use super::priority::Priority;
 use super::reload::Running;
 use super::serve_error::ServeError;
 use super::shared::Shared;
+use super::site::Site;
 use super::state::State;
+use super::tls::Tls;
+use super::traffic::Traffic;
 use super::transcript::Transcript;
 use super::transport::local::Connection;
-use super::transport::tls::Tls;
-use super::transport::web::Site;
 use super::{log, transport, watchdog};
 use plyd_core::engine::Entry;
 use plyd_core::search::clock::now_ns;

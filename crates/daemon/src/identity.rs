@@ -10,13 +10,11 @@ use plyd_protocol::ErrorCode;
 
 use super::budget::{Memory, Quota};
 use super::clients::{Client, TokenHash, is_same_secret};
-pub(super) use super::ids::ClientId;
-use super::ids::{ConnId, JobId};
+use super::ids::{ClientId, ConnId, JobId};
 use super::job::Job;
 use super::request_error::RequestError;
 use super::roles::{is_about_others, least_role};
 use super::state::{Conn, Expulsion, Stage, State};
-use super::transport::tls;
 
 /// When a client may ask again whose other searches take all that it may have.
 const OWN_RETRY_MS: u64 = 1000;
@@ -266,8 +264,8 @@ impl State {
     /// The limits of the server and of a connection's client, as `hello` and `describe` announce them.
     pub(super) fn limits_of(&self, conn: ConnId) -> wire::Limits {
         let client = self.known(conn).map(|known| Box::new(known.client.to_wire()));
-        let limits = wire::Limits { client, ..self.limits.to_wire() };
-        let limits = if self.serves_tls { tls::announce(&self.limits, limits) } else { limits };
+        let limits = if self.serves_tls { self.limits.to_wire_over_tls() } else { self.limits.to_wire() };
+        let limits = wire::Limits { client, ..limits };
         if self.offers_resume(conn) {
             return limits;
         }

@@ -4,6 +4,11 @@ use std::time::Duration;
 
 use plyd_protocol as wire;
 
+/// How long a handshake of TLS may take at most, if `hello` may take longer.
+const LONGEST_HANDSHAKE: Duration = Duration::from_secs(10);
+/// The most bytes of a handshake of TLS: certificates of a client and those above it.
+pub(crate) const HANDSHAKE_BYTES: usize = 64 << 10;
+
 /// What the daemon allows at most.
 ///
 /// ```
@@ -155,5 +160,21 @@ impl Limits {
             resume_bytes: self.resume_bytes as u64,
             ..wire::Limits::default()
         }
+    }
+
+    /// The same of a server over TLS, with those of handshakes.
+    #[must_use]
+    pub(crate) fn to_wire_over_tls(&self) -> wire::Limits {
+        wire::Limits {
+            handshakes: self.strangers as u32,
+            handshake_ms: self.tls_handshake().as_millis() as u64,
+            handshake_bytes: HANDSHAKE_BYTES as u64,
+            ..self.to_wire()
+        }
+    }
+
+    /// How long a handshake of TLS may take.
+    pub(crate) fn tls_handshake(&self) -> Duration {
+        self.handshake.min(LONGEST_HANDSHAKE)
     }
 }

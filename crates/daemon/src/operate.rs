@@ -233,8 +233,8 @@ mod tests {
     use crate::clients::{Client, ClientLimits, TokenHash};
     use crate::limits::Limits;
     use crate::session::Arrival;
+    use crate::signal::Signal;
     use crate::spans::Origin;
-    use crate::transport::Signal;
     use wire::Command;
 
     /// Opens so many connections of one client.

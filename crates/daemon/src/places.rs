@@ -201,8 +201,8 @@ mod tests {
     use super::*;
     use crate::budget::Memory;
     use crate::limits::Limits;
+    use crate::signal::Signal;
     use crate::spans::Origin;
-    use crate::transport::Signal;
 
     #[test]
     fn a_wrong_token_opens_nothing_when_its_answer_comes_after_the_end() {

@@ -16,10 +16,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use plyd_protocol::ErrorCode;
 
 use super::ids::{ConnId, TaskId};
-use super::prepare::{Context, Output, Task, Work};
 use super::priority::give_way;
 use super::request_error::RequestError;
 use super::shared::Shared;
+use super::task::{Context, Output, Task, Work};
 use plyd_core::effort::Effort;
 use plyd_core::search::clock::now_ns;
 

@@ -11,124 +11,21 @@ use plyd_protocol as wire;
 use plyd_protocol::{ErrorCode, GameRef, ResultBody, Want};
 use tracing::Span;
 
-use super::budget::{Memory, Quota};
+use super::budget::Memory;
 use super::describe;
 use super::holdings::Named;
-use super::ids::{ConnId, JobId, TaskId};
 use super::job::{EngineKey, LoadedEngine, Prepared};
 use super::request_error::RequestError;
 use super::state::Session;
+use super::task::{Context, Output, SessionView, Task, Work};
 use plyd_bridge::{self as bridge, given};
-use plyd_core::effort::{Effort, Interrupt};
+use plyd_core::effort::Effort;
 use plyd_core::engine::settings::{self, Caps, Renamed, Settings};
 use plyd_core::engine::{AnyRoot, Doubt, Entry, Fault};
-use plyd_core::game::Rules;
 use plyd_core::options::Options;
 
 /// The seed of requests that name neither a session nor a seed.
 const DEFAULT_SEED: u64 = 0;
-
-/// A request that takes time.
-#[derive(Debug)]
-pub(super) struct Task {
-    /// Which it is.
-    pub(super) id: TaskId,
-    /// Ends the work on it.
-    pub(super) interrupt: Interrupt,
-    /// The connection.
-    pub(super) conn: ConnId,
-    /// The request's id.
-    pub(super) name: String,
-    /// What it asks for, as the wire has it.
-    pub(super) cmd: &'static str,
-    /// The request's line.
-    pub(super) line: u64,
-    /// The session.
-    pub(super) session: Option<String>,
-    /// Requests of one lane are worked on one after the other.
-    pub(super) lane: Lane,
-    /// The connection's default options when the request arrived.
-    pub(super) defaults: wire::Settings,
-    /// What its search may have, if that is less than any other's.
-    pub(super) quota: Option<Quota>,
-    /// What is asked.
-    pub(super) work: Work,
-    /// What the log says around the work on it.
-    pub(super) span: Span,
-}
-
-/// A group of a connection's requests that keep their order.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Lane {
-    /// Those of a session.
-    Session(String),
-    /// Searches without a session.
-    Searches,
-    /// Questions without a session.
-    Questions,
-}
-
-/// What a task asks.
-#[derive(Debug)]
-pub(super) enum Work {
-    /// `go`.
-    Go(JobId, Box<wire::Go>),
-    /// `newgame`.
-    NewGame(wire::NewGame),
-    /// `setoption` of a session.
-    SetOption(wire::SetOption),
-    /// `close`.
-    Close(wire::Close),
-    /// `inspect`.
-    Inspect(wire::Inspect),
-    /// `describe`.
-    Describe(wire::Describe),
-}
-
-/// A copy of what a task needs to know of the state.
-pub(super) enum Context {
-    /// The task names no session, or opens it.
-    Free,
-    /// The task's session.
-    Session(Box<SessionView>),
-}
-
-/// A session as the work on its requests sees it; a game without a session looks the same.
-#[derive(Clone)]
-pub(super) struct SessionView {
-    /// The game.
-    pub(super) entry: &'static Entry,
-    /// The rules that were given, and its seed if they take one.
-    pub(super) rules: Rules,
-    /// The options that were given.
-    pub(super) options: wire::Settings,
-    /// The seed of its players' own choices, unless an option gives one.
-    pub(super) seed: u64,
-    /// The initial position.
-    pub(super) base: Arc<dyn AnyRoot>,
-    /// The last position that was searched or looked at, with the `start` by which it was named.
-    pub(super) prefix: Option<(Option<String>, Arc<dyn AnyRoot>)>,
-    /// The key of its latest engine: a hint for preparation.
-    pub(super) engine: Option<EngineKey>,
-}
-
-/// The output of a task.
-pub(super) enum Output {
-    /// A `result`, serialised.
-    Body(String),
-    /// A session to open, which of its options have other names today, and its `result`.
-    Opened(Box<Session>, Vec<Renamed>, String),
-    /// A session's new options, which of them have other names today, and the `result`.
-    Options(wire::Settings, Vec<Renamed>, String),
-    /// The `result` of closing the session.
-    Close(String),
-    /// The `result` of looking at a position, which the session remembers.
-    Looked(String, Named),
-    /// A search that can begin.
-    Valid(Box<Prepared>),
-    /// The request is refused.
-    Refused(RequestError),
-}
 
 /// A session's options overlaid with those of a request.
 struct Overlaid {

@@ -10,36 +10,7 @@ use super::daemon::Daemon;
 use super::listen::LISTENING;
 use super::listen::{is_local, keep_accepting, listen_advice, take_bursts};
 use super::serve_error::ServeError;
-use super::state::State;
 use super::transport::probes;
-
-/// How late the watchdog may be before the daemon is given up: no load of a machine explains that.
-const STUCK_NS: u64 = 30_000_000_000;
-
-impl State {
-    /// Whether the daemon does its work. Whoever asks has the lock already, which is a part of the answer.
-    ///
-    /// # Errors
-    /// What is wrong; a new process would be better.
-    pub(super) fn health(&self, now_ns: u64) -> Result<(), &'static str> {
-        if self.next_timer().is_some_and(|at_ns| at_ns + STUCK_NS < now_ns) {
-            return Err("the watchdog is stuck: no deadline is kept");
-        }
-        Ok(())
-    }
-
-    /// Whether new work is welcome.
-    ///
-    /// # Errors
-    /// Why not.
-    pub(super) fn readiness(&self, now_ns: u64) -> Result<(), &'static str> {
-        self.health(now_ns)?;
-        if self.shutting_down {
-            return Err("the daemon shuts down");
-        }
-        Ok(())
-    }
-}
 
 impl Daemon {
     /// Serves metrics in Prometheus' text format at `/metrics`, and probes at `/healthz` and `/readyz`, on an

@@ -14,9 +14,8 @@ use super::limits::Limits;
 use super::log;
 use super::serve_error::ServeError;
 use super::shared::Shared;
-use super::state::State;
-use super::transport::tls::Tls;
-use super::transport::web::Site;
+use super::site::Site;
+use super::tls::Tls;
 
 /// What a daemon keeps until its end, and the handles by which the rest is changed.
 pub(super) struct Running {
@@ -157,25 +156,5 @@ impl Shared {
             state.set_clients(config.clients.clone(), now_ns());
         });
         Ok(fixed.differing(&Fixed::new(config)))
-    }
-}
-
-impl State {
-    /// Puts other limits and another token in force.
-    pub(super) fn reconfigure(&mut self, limits: Limits, token: Option<String>) {
-        self.memory.set_total(limits.hash_bytes);
-        self.limits = limits;
-        self.token = token;
-        self.resize_sessions();
-        self.resize_intake();
-        self.resize_unread();
-        self.trim_engines();
-        // Searches that wait for a slot look again.
-        self.freed = true;
-    }
-
-    /// How many connections share what is bounded in all: those that there may be, or those that there are.
-    pub(super) fn shared_by(&self) -> usize {
-        self.limits.connections.max(self.conns.len())
     }
 }

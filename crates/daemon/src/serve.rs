@@ -11,7 +11,7 @@ use crate::handed::{Handed, HandedAddresses, Socket, Way};
 use crate::heartbeat::keep_alive;
 use crate::page::Page;
 use crate::serve_error::ServeError;
-use crate::transport::web::Site;
+use crate::site::Site;
 use plyd_core::engine::Entry;
 use plyd_protocol::client::signals::{Hangups, Signals};
 

@@ -10,15 +10,15 @@ use tokio::sync::Notify;
 
 use super::heartbeat::Heartbeat;
 use super::ids::{ConnId, SocketId};
-use super::metrics::Traffic;
 use super::pool::Pool;
 use super::prepare::RequestWorker;
 use super::priority::Priority;
 use super::reload::Running;
 use super::service::ServiceManager;
 use super::state::{Effects, State};
+use super::tls::Tls;
+use super::traffic::Traffic;
 use super::transcript::Transcript;
-use super::transport::tls::Tls;
 use super::{discard, log, worker};
 use plyd_core::search::clock::now_ns;
 

@@ -6,26 +6,13 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use plyd_protocol as wire;
 use plyd_protocol::Reason;
 
 use super::ids::{ConnId, JobId, WorkerId};
 use super::job::{Phase, Prepared};
+use super::order::{Order, Return, Run};
 use super::state::{State, Worker};
 use super::timers::Timer;
-use super::worker::{Order, Run};
-use plyd_core::search::End;
-
-/// How a search came back from its thread.
-pub(super) enum Return {
-    /// It ended by itself, or because it was stopped.
-    Ended(Vec<wire::Line>, End),
-    /// It broke; the log has more under the incident's name.
-    Failed {
-        /// The incident's name.
-        incident: String,
-    },
-}
 
 impl State {
     /// Gives a search thread that is idle, or a new one; if no slot is left, it takes the place of the engine

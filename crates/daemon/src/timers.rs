@@ -108,9 +108,9 @@ mod tests {
     use super::*;
     use crate::budget::Memory;
     use crate::limits::Limits;
+    use crate::signal::Signal;
     use crate::spans::Origin;
     use crate::state::State;
-    use crate::transport::Signal;
 
     #[test]
     fn timers_come_in_order_and_go_with_their_connection() {

@@ -9,10 +9,10 @@ use tokio::sync::Notify;
 
 use super::*;
 use crate::budget::Memory;
-use crate::prepare::Lane;
+use crate::signal::Signal;
 use crate::spans::Origin;
 use crate::state::{Asks, Pending};
-use crate::transport::Signal;
+use crate::task::Lane;
 use plyd_core::effort::Interrupt;
 
 const TOTAL: usize = 4000;

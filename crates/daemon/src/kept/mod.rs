@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ids::{ConnId, NOBODY, SocketId};
+use super::signal::Signal;
 use super::state::{Conn, Stage, State};
 use super::timers::Timer;
-use super::transport::Signal;
 use crate::log::{Quota, bounded};
 
 pub(super) use promise::{Promise, fresh_token};

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use plyd_protocol as wire;
 
-pub(super) use super::ids::JobId;
+use super::ids::JobId;
 #[cfg(test)]
 pub(super) use item::LONG_BODY;
 pub(super) use item::{Item, LARGE_MESSAGE, LongBody, Stamped};

@@ -5,8 +5,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use super::plan::{Debt, Plan, ends, first_late};
 use super::{AdmittedSearch, Claim, Class, Schedule};
-use crate::outbox::JobId;
-use crate::state::ConnId;
+use crate::ids::{ConnId, JobId};
 
 /// The most attempts to find the fewest searches that leave for a newcomer. Each attempt mends the first late
 /// debt, which is usually the cause of the later ones. After these the rest is mended at once, so that a

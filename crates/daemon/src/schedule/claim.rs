@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::identity::ClientId;
-use crate::state::ConnId;
+use crate::ids::{ClientId, ConnId};
 
 /// The time on its cores that every admitted search with a deadline gets, unless its deadline leaves less.
 const MINIMUM_NS: u64 = 10_000_000;

@@ -7,7 +7,7 @@
 
 use super::plan::Debt;
 use super::{AdmittedSearch, Class, Schedule};
-use crate::outbox::JobId;
+use crate::ids::JobId;
 
 /// A piece of an extra for a search whose first iteration is not complete: as long as a turn.
 const PIECE_NS: u64 = super::MOVE_TURN_NS;

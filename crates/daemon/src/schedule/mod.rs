@@ -23,9 +23,7 @@ pub(super) mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::identity::ClientId;
-use super::outbox::JobId;
-use super::state::ConnId;
+use super::ids::{ClientId, ConnId, JobId};
 use claim::Holdings;
 use plan::Debt;
 

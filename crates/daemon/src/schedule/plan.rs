@@ -1,7 +1,7 @@
 //! The test of admission: how the cores pay what searches with deadlines are owed, earliest deadline first.
 
 use super::claim::{Claim, usable};
-use crate::outbox::JobId;
+use crate::ids::JobId;
 
 /// What is owed at an instant, the earliest deadline first.
 pub(in super::super) struct Plan {

@@ -7,9 +7,9 @@ use super::Arrival;
 use crate::ids::{ConnId, TaskId};
 use crate::intake::no_room;
 use crate::job::{Job, Phase};
-use crate::prepare::{Lane, Task, Work};
 use crate::request_error::RequestError;
 use crate::state::{Asks, Pending, State};
+use crate::task::{Lane, Task, Work};
 use crate::timers::Timer;
 use plyd_core::effort::Interrupt;
 

@@ -1,7 +1,7 @@
 //! The protocol's state machine: what each request does, and in which order it is answered.
 //!
 //! Requests that take no time are answered as they arrive; the others become tasks
-//! ([`Task`](super::prepare::Task)), which keep their order within a session. No I/O, no threads, no clock.
+//! ([`Task`](super::task::Task)), which keep their order within a session. No I/O, no threads, no clock.
 
 mod begin;
 mod hello;

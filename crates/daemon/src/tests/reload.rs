@@ -11,9 +11,9 @@ use super::script::Stage;
 use crate::budget::Memory;
 use crate::job::Phase;
 use crate::limits::Limits;
+use crate::signal::Signal;
 use crate::spans::Origin;
 use crate::state::State;
-use crate::transport::Signal;
 use crate::{Config, Daemon, Reload, ServeError};
 
 fn runtime() -> tokio::runtime::Runtime {

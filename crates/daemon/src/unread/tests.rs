@@ -10,8 +10,8 @@ use super::*;
 use crate::budget::Memory;
 use crate::conn::Taken;
 use crate::outbox::Item;
+use crate::signal::Signal;
 use crate::spans::Origin;
-use crate::transport::Signal;
 
 const TOTAL: usize = 1 << 20;
 const SECOND: u64 = 1_000_000_000;

@@ -16,7 +16,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -26,23 +26,14 @@ use tokio_rustls::rustls::version::TLS13;
 use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
 use tokio_rustls::server::TlsStream;
 
-use super::Failure;
-use super::bounded::{Bounded, TooLong};
-use crate::refusals::Refusal;
-use crate::transport::newcomers::Progress;
 use crate::{ServeError, TlsFiles};
 
-/// The first byte of a handshake (RFC 8446, 5.1).
-const HANDSHAKE_RECORD: u8 = 22;
 /// The largest file of certificates or of a key.
 const MAX_FILE: u64 = 1 << 20;
 /// How many times as long as a step of a handshake the others have before the next one.
 const OTHERS: u32 = 3;
 /// What the others are owed before they get it: a timer is no finer.
 const REST: Duration = Duration::from_millis(2);
-
-/// A connection over TLS.
-pub(crate) type Stream = TlsStream<Bounded>;
 
 /// Certificates and a key that fit each other.
 pub(crate) struct Loaded(Arc<ServerConfig>);
@@ -103,45 +94,17 @@ impl Tls {
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = loaded.0;
     }
 
-    /// Shakes hands; notes when the peer gets on.
+    /// Shakes hands over a stream.
     ///
     /// # Errors
-    /// Why there is no connection.
-    pub(super) async fn shake_hands(&self, stream: TcpStream, progress: Progress) -> Result<Stream, Failure> {
-        let mut first = [0];
-        match stream.peek(&mut first).await {
-            Ok(count) if count > 0 => {}
-            Ok(_) | Err(_) => return Err(Failure::Gone),
-        }
-        if first != [HANDSHAKE_RECORD] {
-            let stream = Some(stream);
-            return Err(Failure::Failed { refusal: Refusal::PlainOnTls, detail: None, stream });
-        }
+    /// Why there is no connection, and the stream.
+    pub(crate) async fn shake_hands<S>(&self, stream: S) -> Result<TlsStream<S>, (io::Error, S)>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
         let config = Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner));
-        let handshake = TlsAcceptor::from(config).accept(Bounded::new(stream, progress)).into_fallible();
-        match self.throttle.run(handshake).await {
-            Ok(mut stream) => {
-                stream.get_mut().0.unbind();
-                Ok(stream)
-            }
-            Err((error, stream)) => Err(failure(&error, stream.into_inner())),
-        }
+        self.throttle.run(TlsAcceptor::from(config).accept(stream).into_fallible()).await
     }
-}
-
-/// What a failed handshake says of its peer.
-fn failure(error: &io::Error, stream: TcpStream) -> Failure {
-    let cause = error.get_ref();
-    let refusal = match cause.and_then(|cause| cause.downcast_ref::<rustls::Error>()) {
-        None if cause.is_some_and(|cause| cause.is::<TooLong>()) => Refusal::HandshakeBytes,
-        None if error.kind() != io::ErrorKind::InvalidData => return Failure::Gone,
-        Some(rustls::Error::NoCertificatesPresented) => Refusal::CertificateMissing,
-        Some(rustls::Error::InvalidCertificate(_)) => Refusal::CertificateRefused,
-        // The peer does not like ours.
-        Some(rustls::Error::AlertReceived(_)) => Refusal::HandshakeBroken,
-        _ => Refusal::HandshakeMalformed,
-    };
-    Failure::Failed { refusal, detail: Some(error.to_string()), stream: Some(stream) }
 }
 
 /// The certificates in a file.
@@ -203,41 +166,4 @@ impl HandshakeThrottle {
 async fn woken() {
     let mut is_first = true;
     poll_fn(|_| if std::mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }).await;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn what_fails_is_named_by_its_cause() {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        for (kind, cause, refusal) in [
-            (io::ErrorKind::InvalidData, Some(Cause::Long), Some(Refusal::HandshakeBytes)),
-            (
-                io::ErrorKind::InvalidData,
-                Some(Cause::Tls(rustls::Error::NoCertificatesPresented)),
-                Some(Refusal::CertificateMissing),
-            ),
-            (io::ErrorKind::InvalidData, None, Some(Refusal::HandshakeMalformed)),
-            (io::ErrorKind::ConnectionReset, None, None),
-        ] {
-            let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-            let error = match cause {
-                Some(Cause::Long) => io::Error::new(kind, TooLong),
-                Some(Cause::Tls(error)) => io::Error::new(kind, error),
-                None => kind.into(),
-            };
-            let found = match failure(&error, stream) {
-                Failure::Failed { refusal, .. } => Some(refusal),
-                Failure::Gone => None,
-            };
-            assert_eq!(found, refusal, "{error}");
-        }
-    }
-
-    enum Cause {
-        Long,
-        Tls(rustls::Error),
-    }
 }

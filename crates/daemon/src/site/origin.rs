@@ -12,7 +12,7 @@ use tungstenite::http::uri::Authority;
 
 /// Decides which requests are accepted.
 #[derive(Clone, Debug)]
-pub(super) struct Guard {
+pub(crate) struct Guard {
     /// Origins allowed beside the same host, in lower case.
     allowed: Vec<String>,
     /// Whether the socket is bound to a loopback address.
@@ -21,14 +21,14 @@ pub(super) struct Guard {
 
 impl Guard {
     /// A guard of a socket bound to `address` that lets these origins in, too.
-    pub(super) fn new(address: IpAddr, origins: &[String]) -> Self {
+    pub(crate) fn new(address: IpAddr, origins: &[String]) -> Self {
         let allowed = origins.iter().map(|origin| origin.to_ascii_lowercase()).collect();
         Self { allowed, is_local: address.is_loopback() }
     }
 
     /// Whether a `Host` names this server for certain: an address, a name of this machine alone, or that of
     /// an allowed origin.
-    pub(super) fn knows_host(&self, host: &str) -> bool {
+    pub(crate) fn knows_host(&self, host: &str) -> bool {
         let Ok(authority) = host.to_ascii_lowercase().parse::<Authority>() else {
             return false;
         };
@@ -48,7 +48,7 @@ impl Guard {
     }
 
     /// Whether a page of this origin may connect if its request names this host.
-    pub(super) fn lets_in(&self, origin: &str, host: &str) -> bool {
+    pub(crate) fn lets_in(&self, origin: &str, host: &str) -> bool {
         let origin = origin.to_ascii_lowercase();
         if self.allowed.contains(&origin) {
             return true;
