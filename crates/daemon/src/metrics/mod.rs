@@ -1,6 +1,7 @@
 //! The daemon's numbers for operators, as a scrape shows them.
 //!
-//! What happens is counted in the state (`tally`) and beside it; here it is only copied and written ([`text`]).
+//! What happens is counted in the state (`tally`) and beside it; here it is only copied, and written by
+//! [`text`].
 
 mod process;
 mod text;
@@ -8,8 +9,8 @@ mod text;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
-use super::shared::Shared;
-use super::status::Measured;
+use crate::runtime::Shared;
+use crate::state::status::Measured;
 
 pub(crate) use text::exposition;
 
@@ -23,12 +24,10 @@ pub(crate) struct Scrape {
     started: SystemTime,
 }
 
-impl Shared {
-    /// The numbers of this moment.
-    pub(crate) fn scrape(&self, now_ns: u64) -> Scrape {
-        let state = self.lock().measure(now_ns);
-        let (received_bytes, sent_bytes) = self.traffic.totals();
-        let incidents = self.incidents.load(Relaxed);
-        Scrape { state, received_bytes, sent_bytes, incidents, started: self.started }
-    }
+/// The numbers of this moment.
+pub(crate) fn scrape(shared: &Shared, now_ns: u64) -> Scrape {
+    let state = shared.lock().measure(now_ns);
+    let (received_bytes, sent_bytes) = shared.traffic.totals();
+    let incidents = shared.incidents.load(Relaxed);
+    Scrape { state, received_bytes, sent_bytes, incidents, started: shared.started }
 }

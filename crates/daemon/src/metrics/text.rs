@@ -10,10 +10,10 @@ use plyd_protocol as wire;
 use plyd_protocol::{Command, ErrorCode};
 
 use super::{Scrape, process};
-use crate::refusals::{Refusal, name_of};
 use crate::spans::Origin;
-use crate::status::{PHASES, STATES};
-use crate::tally::{Histogram, Played, REASONS};
+use crate::state::refusals::{Refusal, name_of};
+use crate::state::status::{PHASES, STATES};
+use crate::state::tally::{Histogram, Played, REASONS};
 
 /// A metric: its name, its kind, what it means, and its samples.
 struct Metric {

@@ -10,7 +10,7 @@ use tracing::Span;
 
 use super::{Form, Next, Received, next_messages};
 use crate::ids::{ConnId, SocketId};
-use crate::shared::Shared;
+use crate::runtime::Shared;
 use crate::signal::{Parker, Signal};
 use crate::spans::{self, Origin};
 use plyd_core::search::clock::now_ns;

@@ -20,13 +20,13 @@ use std::sync::Arc;
 
 use plyd_protocol as wire;
 
-use super::conn::Taken;
 use super::ids::SocketId;
-use super::kept::fresh_token;
-use super::outbox::Numbered;
-use super::session::Arrival;
-use super::shared::Shared;
 use super::state::State;
+use crate::runtime::Shared;
+use crate::state::conn::Taken;
+use crate::state::kept::fresh_token;
+use crate::state::outbox::Numbered;
+use crate::state::session::Arrival;
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::Event;
 

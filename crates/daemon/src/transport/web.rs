@@ -18,10 +18,10 @@ use super::newcomers::{Newcomers, Places, Progress};
 use super::reading::{LINGER, drain};
 use super::{foreign, tls, websocket};
 use crate::page::Page;
-use crate::refusals::Refusal;
-use crate::shared::Shared;
+use crate::runtime::Shared;
 use crate::site::Site;
 use crate::spans::Origin;
+use crate::state::refusals::Refusal;
 
 /// Visitors at once: some ten browsers that fetch a page, with six connections each.
 pub(super) const VISITORS: Places = Places { all: 64, of_network: 0 };

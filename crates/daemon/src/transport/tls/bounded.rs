@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::limits::HANDSHAKE_BYTES;
+use crate::config::limits::HANDSHAKE_BYTES;
 use crate::transport::newcomers::Progress;
 use crate::transport::reading::READ_BYTES;
 

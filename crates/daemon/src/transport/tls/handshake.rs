@@ -8,7 +8,7 @@ use tokio_rustls::server::TlsStream;
 
 use super::Failure;
 use super::bounded::{Bounded, TooLong};
-use crate::refusals::Refusal;
+use crate::state::refusals::Refusal;
 use crate::tls::Tls;
 use crate::transport::newcomers::Progress;
 

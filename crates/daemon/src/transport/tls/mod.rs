@@ -16,8 +16,8 @@ use tokio::net::TcpStream;
 
 use super::newcomers::{Places, Progress};
 use super::reading::{LINGER, drain};
-use crate::refusals::Refusal;
-use crate::shared::Shared;
+use crate::runtime::Shared;
+use crate::state::refusals::Refusal;
 #[cfg(feature = "service")]
 use crate::tls::Tls;
 
