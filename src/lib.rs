@@ -47,8 +47,8 @@
 //!
 //! 1. `plyd_core` and `plyd_games` do no I/O and know neither JSON nor tokio; the only clock is
 //!    [`search::clock`]. `tests/it/layout.rs` holds this and the arrows between crates, and finds circles
-//!    between the modules of each folder. It allows one, the daemon's, whose state is one value under one
-//!    lock, with files that know each other.
+//!    between the modules of each folder. There is none: the daemon has layers, too, which [`plyd_daemon`]
+//!    describes, and whatever decides in it is the lowest, one value under one lock.
 //! 2. The wire types live in `plyd_protocol` alone; the core's values become wire types in `plyd_bridge`.
 //! 3. Types are erased in [`engine`]: one virtual call per command. Within a search rules are called
 //!    directly, and so are the default evaluations by the strongest players of optimised builds; any other

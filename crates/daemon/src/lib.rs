@@ -2,9 +2,9 @@
 //!
 //! One lock decides. Everything that changes (connections, sessions, running searches, whose turn it is,
 //! timers) is one `State` under one mutex, held for microseconds: to accept, to decide, and to queue
-//! messages. What is slow happens outside of it: decoding and writing lines (`transport`), parsing positions
-//! and opening engines (`pool`, `prepare`), searching (`worker`). So "the stop came first" and "the answer
-//! came first" are never both true, and the order of messages is the order of decisions.
+//! messages. What is slow happens outside of it: parsing positions, opening engines and searching
+//! (`runtime`), decoding and writing lines (`transport`). So "the stop came first" and "the answer came
+//! first" are never both true, and the order of messages is the order of decisions.
 //!
 //! # Where to begin
 //!
@@ -32,98 +32,73 @@
 //!
 //! # Layout
 //!
-//! The modules in reading order: `config` (what is served), `limits` (the numbers), `ids` (the numbers of
-//! things), `clients` (who is known by name), `job` (one search), `promises` (until when its answer is due),
-//! `news` (what its client hears of it), `outbox` (a connection's messages), `budget` (memory of tables),
-//! `schedule` (who searches next), `waiting` (who waits to be taken in), `timers` (what is due when),
-//! `state`, `request_error`, `spans` and `refusals` (what the log says of peers), `conn` (the life of a
-//! connection), `kept` (which outlives its socket), `places` (who may be connected), `identity` (who a
-//! connection is, and what its client may have), `roles` (which request needs which role), `shares` (of
-//! bounded resources), `intake` (the memory of requests in flight), `unread` (that of messages which peers do
-//! not read), `session` (what requests do) and `commit` (what their work changes), `holdings` (what sessions
-//! hold), `admission` (which searches may start), `searches` (their life), `operate` (who is connected, and
-//! whom operators cut off), `threads` (the search threads' place in the state), `prepare` and `describe` (the
-//! slow part of requests), `shared` (the lock, and what stands beside it), `pool`, `worker` and `watchdog`
-//! (the threads themselves), `priority` (of computing threads), `discard` (freeing memory), `listen`,
-//! `transport`, `transcript`, `metrics` and `probes` (what is measured), `check` (of a configuration),
-//! `reload` (of one while the daemon runs) and `hangups` (which ask for that), `handed` (sockets that were
-//! listening before it did), `service` and `heartbeat` (messages to a service manager), `daemon` (one that
-//! runs, and what it serves), `ending`, and `serve` (the whole from start to end).
+//! Three layers, of which each knows those before it and none behind it:
 //!
-//! No game is known here, and nothing but the transport touches bytes.
+//! 1. `state` decides. It is one value with a file a concept, and knows no thread, no lock, no socket and no
+//!    clock.
+//!    - Connections: `conn` (their life), `kept` (one that outlives its socket), `places` (how many there may
+//!      be), `identity` and `roles` (whose they are, and what that client may have and ask), `operate` (what
+//!      operators see and end), `outbox` and `unread` (their messages, and the memory of those), `refusals`
+//!      (what is refused, and what the log says of it).
+//!    - Requests: `session` (what each does), `intake` (the memory of those in flight), `task` and `commit`
+//!      (those that take time, and what comes of them), `holdings` (what sessions remember),
+//!      `request_error`.
+//!    - Searches: `job` (one of them), `admission` (which may start), `waiting` (which wait), `schedule`
+//!      (whose turn it is), `searches` (how they start and end), `promises` (until when an answer is due),
+//!      `news` (what is said meanwhile), `budget` (the memory of tables), `threads` and `order` (who
+//!      searches).
+//!    - All of it: `timers`, `effects` (what is to be done outside), `shares` (of what is bounded),
+//!      `reconfigure`; `tally`, `status` and `health` (what is measured).
+//! 2. `runtime` runs: the lock (`Shared`) and the threads that take it. `worker` searches; `pool`, `prepare`
+//!    and `describe` are the slow part of requests; `watchdog` keeps deadlines; `reload` puts new settings in
+//!    force; `heartbeat` says that all of this is alive.
+//! 3. `transport` moves bytes: `stdio`, `net` (TCP and Unix sockets), `tls`, `web` and `websocket`, `local`
+//!    (calls within the process), `probes` (those who watch).
+//!
+//! On top, `daemon` starts and ends all this: `listen`, `serve` (a process from its start to its end),
+//! `ending`, `hangups`, `probes`, and `check` (of a configuration beforehand). Between the layers are
+//! `transcript`, which records messages of the `state`, and `metrics`, its numbers as text.
+//!
+//! Below are things that know none of the layers: `config` with `limits` and `clients`, `serve_error`, `log`
+//! and `spans` (what it says around what peers cause), `ids`, `signal` (wakes readers and writers), `tls`
+//! (certificates), `site` and `page` (what browsers get), `service` (the service manager, and sockets that it
+//! hands over), `discard` (freeing memory).
+//!
+//! No game is known here.
 
-mod admission;
-mod budget;
-mod check;
-mod clients;
-mod commit;
 mod config;
-mod conn;
 mod daemon;
-mod describe;
 mod discard;
-mod ending;
-mod handed;
-mod hangups;
-mod heartbeat;
-mod holdings;
-mod identity;
 mod ids;
-mod intake;
-mod job;
-mod kept;
-mod limits;
-mod listen;
 // The log of the process, which the commands set up and write to as well.
 #[doc(hidden)]
 pub mod log;
 mod metrics;
-mod news;
-mod operate;
-mod outbox;
 pub mod page;
-mod places;
-mod pool;
-mod prepare;
-mod priority;
-mod probes;
-mod promises;
-mod refusals;
-mod reload;
-mod request_error;
-mod roles;
-mod schedule;
-mod searches;
-mod serve;
+mod runtime;
 mod serve_error;
 mod service;
-mod session;
-mod shared;
-mod shares;
+mod signal;
+mod site;
 mod spans;
 mod state;
 #[cfg(test)]
 mod tests;
-mod threads;
-mod timers;
+mod tls;
 mod transcript;
 mod transport;
-mod unread;
-mod waiting;
-mod watchdog;
-mod worker;
 
-pub use clients::{Client, ClientLimits, TokenHash, new_token};
+pub use config::clients::{Client, ClientLimits, TokenHash, new_token};
+pub use config::limits::Limits;
 pub use config::{Config, Reload, TlsFiles};
 pub use daemon::Daemon;
-pub use handed::Handed;
-pub use hangups::SETTINGS;
-pub use limits::Limits;
-pub use listen::{LISTENING, SocketFile, is_local};
-pub use serve::run;
+pub use daemon::hangups::SETTINGS;
+pub use daemon::listen::{LISTENING, SocketFile, is_local};
+pub use daemon::serve::run;
 pub use serve_error::ServeError;
 pub use service::ServiceManager;
-pub use transport::check_origin;
+pub use service::handed::Handed;
+pub use site::check_origin;
 pub use transport::local::Connection;
 #[cfg(feature = "service")]
 pub use transport::tls::TlsAcceptor;

@@ -9,6 +9,7 @@
 mod lines;
 mod queue;
 mod quota;
+pub(crate) mod targets;
 mod writer;
 
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -78,7 +79,7 @@ pub(crate) fn keep_out(secret: &str) {
 /// Whether a text holds a secret: one that was kept out, or what looks like a token of a client by name, of
 /// which the daemon knows hashes alone.
 fn is_secret(text: &str) -> bool {
-    if crate::clients::holds_token(text) {
+    if crate::config::clients::holds_token(text) {
         return true;
     }
     let secrets = SECRETS.read().unwrap_or_else(PoisonError::into_inner);

@@ -64,19 +64,21 @@ pub(crate) fn left_out() -> u64 {
 /// Logs an event, as the macro of that level in `tracing` does, as far as a quota lets it; says how many were
 /// left out since the last one.
 macro_rules! bounded {
-    ($quota:expr, $level:ident, parent: $parent:expr, $($rest:tt)+) => {
-        if tracing::enabled!(tracing::Level::$level)
+    (@event ($target:expr, $level:ident, $left_out:ident) parent: $parent:expr, $($rest:tt)+) => {
+        tracing::event!(target: $target, parent: $parent, tracing::Level::$level, $left_out, $($rest)+)
+    };
+    (@event ($target:expr, $level:ident, $left_out:ident) $($rest:tt)+) => {
+        tracing::event!(target: $target, tracing::Level::$level, $left_out, $($rest)+)
+    };
+    ($quota:expr, $level:ident, target: $target:expr, $($rest:tt)+) => {
+        if tracing::enabled!(target: $target, tracing::Level::$level)
             && let Some(left_out) = $quota.pass()
         {
-            tracing::event!(parent: $parent, tracing::Level::$level, left_out, $($rest)+);
+            $crate::log::bounded!(@event ($target, $level, left_out) $($rest)+);
         }
     };
     ($quota:expr, $level:ident, $($rest:tt)+) => {
-        if tracing::enabled!(tracing::Level::$level)
-            && let Some(left_out) = $quota.pass()
-        {
-            tracing::event!(tracing::Level::$level, left_out, $($rest)+);
-        }
+        $crate::log::bounded!($quota, $level, target: module_path!(), $($rest)+)
     };
 }
 pub(crate) use bounded;

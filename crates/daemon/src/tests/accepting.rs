@@ -14,7 +14,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::fake::GAMES;
 use super::network::TIMEOUT;
-use crate::listen::keep_accepting;
+use crate::daemon::listen::keep_accepting;
 use crate::transport::net;
 use crate::{Config, Daemon, Limits};
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::script::Stage;
-use crate::clients::{Client, ClientLimits, TokenHash};
+use crate::config::clients::{Client, ClientLimits, TokenHash};
 
 /// What can happen, by number; `pick` chooses among what there is.
 fn happen(stage: &mut Stage, event: u8, pick: u8, number: usize) -> Option<String> {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot};
 
 use super::fake::{GAMES, gate};
-use crate::outbox::Item;
+use crate::state::outbox::Item;
 use crate::{Config, Daemon, Limits};
 use plyd_core::search::clock::now_ns;
 

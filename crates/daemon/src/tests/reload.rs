@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use super::accepting::Log;
 use super::fake::GAMES;
 use super::script::Stage;
-use crate::budget::Memory;
-use crate::job::Phase;
-use crate::limits::Limits;
+use crate::config::limits::Limits;
+use crate::signal::Signal;
 use crate::spans::Origin;
 use crate::state::State;
-use crate::transport::Signal;
+use crate::state::budget::Memory;
+use crate::state::job::Phase;
 use crate::{Config, Daemon, Reload, ServeError};
 
 fn runtime() -> tokio::runtime::Runtime {

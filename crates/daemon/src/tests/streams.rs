@@ -11,8 +11,8 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::{Value, json};
 
 use super::fake::GAMES;
-use crate::outbox::Item;
-use crate::shared::Shared;
+use crate::runtime::Shared;
+use crate::state::outbox::Item;
 use crate::transport::stdio;
 use crate::{Config, Daemon, Limits};
 use plyd_core::search::clock::now_ns;

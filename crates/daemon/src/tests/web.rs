@@ -11,8 +11,8 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::{Message, WebSocket};
 
 use super::network::{Served, TIMEOUT, go};
-use crate::outbox::Item;
 use crate::page::{Content, Page};
+use crate::state::outbox::Item;
 use crate::{Config, Limits};
 use plyd_core::search::clock::now_ns;
 

@@ -20,8 +20,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::ids::ConnId;
-use super::outbox::Stamped;
 use super::serve_error::ServeError;
+use crate::state::outbox::Stamped;
 use losses::Losses;
 
 /// Bytes that may wait for the disk.

@@ -10,7 +10,7 @@ use std::io;
 
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::clients::holds_token;
+use crate::config::clients::holds_token;
 
 /// What is kept of a line that may hold a token which cannot be blotted out.
 const WITHHELD: &str = "a bad line that may hold a token";
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_clients_token_is_kept_nowhere_not_even_the_part_that_a_message_repeats() {
-        let made = crate::clients::new_token(&[0x5e; 32]);
+        let made = crate::config::clients::new_token(&[0x5e; 32]);
         for line in [
             made.clone(),
             format!(r#"["{made}"]"#),

@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use plyd_protocol as wire;
 use tracing::Span;
 
-use super::{Form, Next, Parker, Received, Signal, next_messages};
+use super::{Form, Next, Received, next_messages};
 use crate::ids::{ConnId, SocketId};
-use crate::shared::Shared;
+use crate::runtime::Shared;
+use crate::signal::{Parker, Signal};
 use crate::spans::{self, Origin};
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::Event;

@@ -8,7 +8,6 @@ mod http;
 pub(super) mod local;
 pub(super) mod net;
 mod newcomers;
-mod origin;
 mod outgoing;
 pub(super) mod probes;
 mod reading;
@@ -17,68 +16,24 @@ pub(super) mod tls;
 pub(super) mod web;
 mod websocket;
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 
 use plyd_protocol as wire;
-use tokio::sync::Notify;
 
-use super::conn::Taken;
 use super::ids::SocketId;
-use super::kept::fresh_token;
-use super::outbox::Numbered;
-use super::session::Arrival;
-use super::shared::Shared;
 use super::state::State;
+use crate::runtime::Shared;
+use crate::state::conn::Taken;
+use crate::state::kept::fresh_token;
+use crate::state::outbox::Numbered;
+use crate::state::session::Arrival;
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::Event;
 
 use outgoing::Outgoing;
 
-pub use origin::check_origin;
-
 /// The bytes that a writer takes at a time.
 const BATCH_BYTES: usize = 64 << 10;
-
-/// Wakes a reader or a writer, or who waits for a connection's end.
-#[derive(Clone, Debug)]
-pub(super) enum Signal {
-    /// A thread.
-    Thread(Arc<Parker>),
-    /// A task.
-    Task(Arc<Notify>),
-}
-
-impl Signal {
-    /// Wakes it, now or when it next waits.
-    pub(super) fn wake(&self) {
-        match self {
-            Self::Thread(parker) => parker.open(),
-            Self::Task(notify) => notify.notify_one(),
-        }
-    }
-}
-
-/// Lets one thread wait for another. If it is opened first, the next wait returns at once.
-#[derive(Debug, Default)]
-pub(super) struct Parker {
-    open: Mutex<bool>,
-    opened: Condvar,
-}
-
-impl Parker {
-    /// Opens it.
-    pub(super) fn open(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.opened.notify_one();
-    }
-
-    /// Waits until it is open, and closes it.
-    pub(super) fn wait(&self) {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut open = self.opened.wait_while(open, |open| !*open).unwrap_or_else(PoisonError::into_inner);
-        *open = false;
-    }
-}
 
 /// What a writer is to do next.
 enum Next {

@@ -21,15 +21,16 @@ use super::newcomers::{Newcomers, Progress};
 use super::outgoing::Outgoing;
 use super::reading::{LINGER, READ_BYTES, drain};
 use super::tls;
-use super::{Form, Next, Received, SHORT_LINE, Signal, foreign, next_messages};
+use super::{Form, Next, Received, SHORT_LINE, foreign, next_messages};
 use crate::ids::{ConnId, NOBODY, SocketId};
-use crate::intake::Reserved;
 use crate::log::{Quota, bounded};
-use crate::refusals::Refusal;
-use crate::session::Arrival;
-use crate::shared::Shared;
+use crate::runtime::Shared;
+use crate::signal::Signal;
 use crate::spans::{self, Origin};
 use crate::state::State;
+use crate::state::intake::Reserved;
+use crate::state::refusals::Refusal;
+use crate::state::session::Arrival;
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::{Event, Framing};
 
@@ -374,7 +375,7 @@ mod tests {
 
     use super::*;
     use crate::discard::tests::GIVEN;
-    use crate::outbox::Item;
+    use crate::state::outbox::Item;
     use crate::transport::outgoing::PIECE_BYTES;
     use crate::{Config, Daemon};
 

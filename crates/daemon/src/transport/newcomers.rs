@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 
 use plyd_protocol::newcomers;
 
-use crate::refusals::Refusal;
-use crate::shared::Shared;
+use crate::runtime::Shared;
+use crate::state::refusals::Refusal;
 
 pub(super) use newcomers::Places;
 pub(crate) use newcomers::Progress;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Form;
-use crate::outbox::{LongBody, Stamped};
+use crate::state::outbox::{LongBody, Stamped};
 use plyd_protocol::frames;
 
 /// The most bytes that a writer hands to the system before it yields to others: the system copies them, and
@@ -127,7 +127,7 @@ impl Outgoing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outbox::{Item, LONG_BODY};
+    use crate::state::outbox::{Item, LONG_BODY};
 
     const LONG: usize = 5 * PIECE_BYTES / 2;
 

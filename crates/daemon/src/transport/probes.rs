@@ -13,12 +13,12 @@ use tungstenite::http::{Method, Request, StatusCode};
 use super::http::{self, Answer};
 use super::net::{pause, prepare};
 use super::newcomers::{Newcomers, Progress};
-use super::origin::Guard;
 use super::reading::drain;
 use super::web::VISITORS;
-use crate::metrics::exposition;
-use crate::refusals::Refusal;
-use crate::shared::Shared;
+use crate::metrics::{exposition, scrape};
+use crate::runtime::Shared;
+use crate::site::Guard;
+use crate::state::refusals::Refusal;
 use plyd_core::search::clock::now_ns;
 
 /// What the text of the metrics is.
@@ -89,7 +89,7 @@ fn answer(shared: &Shared, guard: Option<&Guard>, request: &Request<()>) -> Answ
     }
     let mut answer = match request.uri().path() {
         "/" => Answer::found(TEXT, INDEX.as_bytes()),
-        "/metrics" => Answer::found(EXPOSITION, exposition(&shared.measure(now_ns())).as_bytes()),
+        "/metrics" => Answer::found(EXPOSITION, exposition(&scrape(shared, now_ns())).as_bytes()),
         "/healthz" => verdict(shared.lock().health(now_ns())),
         "/readyz" => verdict(shared.lock().readiness(now_ns())),
         _ => return Answer::refusal(StatusCode::NOT_FOUND, "there are /metrics, /healthz and /readyz"),

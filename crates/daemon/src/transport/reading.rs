@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::shared::Shared;
+use crate::runtime::Shared;
 
 /// Small enough that a peer that floods the daemon leaves the others their turn.
 pub(super) const READ_BYTES: usize = 16 << 10;

@@ -16,12 +16,13 @@ use rustix::io::Errno;
 use tokio::sync::Notify;
 
 use super::outgoing::Outgoing;
-use super::{Form, Next, Parker, Received, SHORT_LINE, Signal, next_messages};
+use super::{Form, Next, Received, SHORT_LINE, next_messages};
 use crate::ids::{ConnId, SocketId};
-use crate::intake::Reserved;
 use crate::log;
-use crate::shared::Shared;
+use crate::runtime::Shared;
+use crate::signal::{Parker, Signal};
 use crate::spans::{self, Origin};
+use crate::state::intake::Reserved;
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::{Event, Framing};
 

@@ -4,7 +4,7 @@
 //! TLS before it is a visitor: peers that send nothing, or a byte now and then, keep no one out.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -15,23 +15,16 @@ use tungstenite::http::{Method, Request, StatusCode};
 use super::http::{self, Answer};
 use super::net::{pause, prepare};
 use super::newcomers::{Newcomers, Places, Progress};
-use super::origin::Guard;
 use super::reading::{LINGER, drain};
 use super::{foreign, tls, websocket};
 use crate::page::Page;
-use crate::refusals::Refusal;
-use crate::shared::Shared;
+use crate::runtime::Shared;
+use crate::site::Site;
 use crate::spans::Origin;
+use crate::state::refusals::Refusal;
 
 /// Visitors at once: some ten browsers that fetch a page, with six connections each.
 pub(super) const VISITORS: Places = Places { all: 64, of_network: 0 };
-
-/// What a port serves, and to whom.
-pub(crate) struct Site {
-    address: SocketAddr,
-    guard: RwLock<Guard>,
-    page: Option<Page>,
-}
 
 /// The outcome of a request.
 enum Response {
@@ -42,22 +35,6 @@ enum Response {
 }
 
 impl Site {
-    /// A site of a socket bound to `address`, with a page or without, that lets pages of these origins in,
-    /// too.
-    pub(crate) fn new(address: SocketAddr, origins: &[String], page: Option<Page>) -> Self {
-        Self { address, guard: RwLock::new(Guard::new(address.ip(), origins)), page }
-    }
-
-    /// Lets pages of these origins in from now on, instead of those before.
-    pub(crate) fn set_origins(&self, origins: &[String]) {
-        let guard = Guard::new(self.address.ip(), origins);
-        *self.guard.write().unwrap_or_else(PoisonError::into_inner) = guard;
-    }
-
-    fn guard(&self) -> RwLockReadGuard<'_, Guard> {
-        self.guard.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn response(&self, shared: &Arc<Shared>, request: &Request<()>) -> Response {
         if asks_for_websocket(request) {
             return self.upgrade(shared, request).map_or_else(Response::Answer, Response::Upgrade);

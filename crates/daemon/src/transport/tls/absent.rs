@@ -1,34 +1,14 @@
-//! What stands for TLS in a build without it: nothing of it can be made, so nothing of it is ever used.
+//! What stands for handshakes in a build without TLS.
 
 use tokio::net::TcpStream;
 
 use super::Failure;
+use crate::tls::Tls;
 use crate::transport::newcomers::Progress;
-use crate::{ServeError, TlsFiles};
 
 pub(crate) type Stream = TcpStream;
 
-pub(crate) enum Tls {}
-
-pub(crate) enum Loaded {}
-
-impl Tls {
-    /// # Errors
-    /// Always: this build has no TLS.
-    pub(crate) fn load(_: &TlsFiles) -> Result<Loaded, ServeError> {
-        Err(ServeError::NoTls)
-    }
-
-    pub(crate) fn new(loaded: Loaded) -> Self {
-        match loaded {}
-    }
-
-    pub(crate) fn replace(&self, _: Loaded) {
-        match *self {}
-    }
-
-    #[allow(clippy::unused_async, reason = "as with TLS")]
-    pub(super) async fn shake_hands(&self, _: TcpStream, _: Progress) -> Result<Stream, Failure> {
-        match *self {}
-    }
+#[allow(clippy::unused_async, reason = "as with TLS")]
+pub(super) async fn shake_hands(tls: &Tls, _: TcpStream, _: Progress) -> Result<Stream, Failure> {
+    match *tls {}
 }

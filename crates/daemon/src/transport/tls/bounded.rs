@@ -10,13 +10,13 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::MOST_BYTES;
+use crate::config::limits::HANDSHAKE_BYTES;
 use crate::transport::newcomers::Progress;
 use crate::transport::reading::READ_BYTES;
 
 /// A handshake has too many bytes.
 #[derive(Debug, thiserror::Error)]
-#[error("it has more than {MOST_BYTES} bytes")]
+#[error("it has more than {HANDSHAKE_BYTES} bytes")]
 pub(super) struct TooLong;
 
 /// A stream that lets others have their turn.
@@ -39,7 +39,7 @@ struct Handshake {
 
 impl Bounded {
     pub(super) fn new(stream: TcpStream, progress: Progress) -> Self {
-        Self { stream, turn: READ_BYTES, handshake: Some(Handshake { left: MOST_BYTES, progress }) }
+        Self { stream, turn: READ_BYTES, handshake: Some(Handshake { left: HANDSHAKE_BYTES, progress }) }
     }
 
     /// The handshake is done.
@@ -170,9 +170,9 @@ mod tests {
     fn a_handshake_has_few_bytes() {
         run(async {
             let mut read = Vec::new();
-            let error = written(MOST_BYTES + 1).await.read_to_end(&mut read).await.unwrap_err();
+            let error = written(HANDSHAKE_BYTES + 1).await.read_to_end(&mut read).await.unwrap_err();
             assert!(error.get_ref().is_some_and(|cause| cause.is::<TooLong>()), "{error}");
-            written(MOST_BYTES).await.read_to_end(&mut Vec::new()).await.unwrap();
+            written(HANDSHAKE_BYTES).await.read_to_end(&mut Vec::new()).await.unwrap();
         });
     }
 }

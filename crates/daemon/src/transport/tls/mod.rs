@@ -1,52 +1,30 @@
 //! TLS under TCP and WebSocket: who may begin a handshake, and what is logged of those that fail.
 //!
 //! A peer becomes a connection once its handshake is done. Until then it holds one of few places (see
-//! `newcomers`), and its time and its bytes are bounded. What TLS itself takes is known to `acceptor` alone,
-//! which builds without the feature `service` lack.
+//! `newcomers`), and its time and its bytes are bounded.
 
 #[cfg(not(feature = "service"))]
 mod absent;
 #[cfg(feature = "service")]
-mod acceptor;
-#[cfg(feature = "service")]
 mod bounded;
+#[cfg(feature = "service")]
+mod handshake;
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
-use plyd_protocol as wire;
 use tokio::net::TcpStream;
 
 use super::newcomers::{Places, Progress};
 use super::reading::{LINGER, drain};
-use crate::limits::Limits;
-use crate::refusals::Refusal;
-use crate::shared::Shared;
+use crate::runtime::Shared;
+use crate::state::refusals::Refusal;
+#[cfg(feature = "service")]
+use crate::tls::Tls;
 
 #[cfg(not(feature = "service"))]
-pub(crate) use absent::{Stream, Tls};
+use absent::{Stream, shake_hands};
 #[cfg(feature = "service")]
-pub(crate) use acceptor::{Stream, Tls};
-
-/// How long a handshake may take at most, if `hello` may take longer.
-const LONGEST: Duration = Duration::from_secs(10);
-/// The most bytes of a handshake: certificates of a client and those above it.
-const MOST_BYTES: usize = 64 << 10;
-
-/// How long a handshake may take.
-fn time(limits: &Limits) -> Duration {
-    limits.handshake.min(LONGEST)
-}
-
-/// The limits that a peer meets, with those of handshakes.
-pub(crate) fn announce(limits: &Limits, to: wire::Limits) -> wire::Limits {
-    wire::Limits {
-        handshakes: limits.strangers as u32,
-        handshake_ms: time(limits).as_millis() as u64,
-        handshake_bytes: MOST_BYTES as u64,
-        ..to
-    }
-}
+use handshake::{Stream, shake_hands};
 
 /// The server's end of TLS 1.3, for programs that listen themselves: with certificates that may be replaced
 /// while it runs. Whoever accepts bounds the time of a handshake.
@@ -81,7 +59,7 @@ impl TlsAcceptor {
         stream: TcpStream,
         progress: Progress,
     ) -> std::io::Result<impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + use<>> {
-        self.0.shake_hands(stream, progress).await.map_err(|failure| match failure {
+        shake_hands(&self.0, stream, progress).await.map_err(|failure| match failure {
             Failure::Gone => std::io::ErrorKind::ConnectionReset.into(),
             Failure::Failed { detail, .. } => {
                 let why = detail.unwrap_or_else(|| "the peer does not begin a handshake".to_owned());
@@ -122,8 +100,8 @@ pub(super) async fn accept(
     progress: Progress,
 ) -> Option<Stream> {
     let tls = shared.tls.as_ref()?;
-    let limit = time(&shared.lock().limits);
-    match tokio::time::timeout(limit, tls.shake_hands(stream, progress)).await {
+    let limit = shared.lock().limits.tls_handshake();
+    match tokio::time::timeout(limit, shake_hands(tls, stream, progress)).await {
         Ok(Ok(stream)) => return Some(stream),
         Ok(Err(Failure::Gone)) => tracing::debug!(%peer, "left during the handshake"),
         Err(_) => shared.lock().note_peer(peer, Refusal::HandshakeMs, None),

@@ -1,0 +1,201 @@
+//! Messages to the service manager, such as systemd: how the daemon is.
+//!
+//! Speaks the protocol of sd_notify(3), one datagram a message, and knows nothing of what the daemon does.
+//! It is a page of code on top of the standard library, which has abstract names of sockets as well; a crate
+//! would bring its own reading of the environment and no less.
+
+pub(crate) mod handed;
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// The longest that a message waits for a service manager that does not read. Hundreds of messages fit into
+/// its queue before that.
+const TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Who started the daemon as a service and wants to hear how it is.
+///
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// use plyd_daemon::{Config, ServiceManager};
+///
+/// // Under systemd; none elsewhere.
+/// let manager = ServiceManager::from_env()?.map(Arc::new);
+/// let config = Config { manager, ..Config::default() };
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ServiceManager {
+    socket: UnixDatagram,
+    address: SocketAddr,
+    /// How long it may go without a sign of life.
+    watchdog: Option<Duration>,
+    /// Whether the message was sent that the daemon ends.
+    is_stopping: AtomicBool,
+}
+
+/// A reload that the service manager knows of; its end is announced when this is dropped.
+pub(crate) struct Reloading<'a>(&'a ServiceManager);
+
+impl ServiceManager {
+    /// The service manager that the environment names (`NOTIFY_SOCKET`, and `WATCHDOG_USEC` if it is meant
+    /// for this process), if there is one.
+    ///
+    /// # Errors
+    /// There is no such socket, or the system gives none to speak from.
+    pub fn from_env() -> io::Result<Option<Self>> {
+        let Some(address) = std::env::var_os("NOTIFY_SOCKET").filter(|address| !address.is_empty()) else {
+            return Ok(None);
+        };
+        let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+        let is_ours = std::env::var_os("WATCHDOG_PID").is_none()
+            || number("WATCHDOG_PID") == Some(std::process::id().into());
+        let watchdog = number("WATCHDOG_USEC").filter(|micros| is_ours && *micros > 0);
+        Self::at(&address, watchdog.map(Duration::from_micros)).map(Some)
+    }
+
+    /// The one that listens at an address: a path, or `@` and an abstract name.
+    ///
+    /// # Errors
+    /// It is neither, or the system gives no socket.
+    pub fn at(address: &OsStr, watchdog: Option<Duration>) -> io::Result<Self> {
+        let address = match address.as_bytes() {
+            [b'@', name @ ..] => abstract_address(name)?,
+            [b'/', ..] => SocketAddr::from_pathname(Path::new(address))?,
+            _ => {
+                let message = "an address of a service manager begins with `/` or `@`";
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+            }
+        };
+        let socket = UnixDatagram::unbound()?;
+        socket.set_write_timeout(Some(TIMEOUT))?;
+        Ok(Self { socket, address, watchdog, is_stopping: AtomicBool::new(false) })
+    }
+
+    /// How long it may go without [`Self::alive`].
+    pub(crate) fn watchdog(&self) -> Option<Duration> {
+        self.watchdog
+    }
+
+    /// The daemon serves.
+    pub(crate) fn ready(&self) {
+        // A reload may end after the daemon began to.
+        if !self.is_stopping.load(Relaxed) {
+            self.send("READY=1");
+        }
+    }
+
+    /// The daemon reads its settings again, until the value is dropped.
+    pub(crate) fn reloading(&self) -> Reloading<'_> {
+        if !self.is_stopping.load(Relaxed) {
+            let now = clock_gettime(ClockId::Monotonic);
+            let micros = i128::from(now.tv_sec) * 1_000_000 + i128::from(now.tv_nsec) / 1_000;
+            self.send(&format!("RELOADING=1\nMONOTONIC_USEC={micros}"));
+        }
+        Reloading(self)
+    }
+
+    /// The daemon ends.
+    pub(crate) fn stopping(&self) {
+        self.is_stopping.store(true, Relaxed);
+        self.send("STOPPING=1");
+    }
+
+    /// What a person reads who asks for its status, on one line.
+    pub(crate) fn status(&self, text: &str) {
+        self.send(&format!("STATUS={}", text.replace('\n', " ")));
+    }
+
+    /// The daemon is not stuck.
+    pub(crate) fn alive(&self) {
+        self.send("WATCHDOG=1");
+    }
+
+    fn send(&self, message: &str) {
+        if let Err(error) = self.socket.send_to_addr(message.as_bytes(), &self.address) {
+            tracing::warn!(%error, message, "the service manager cannot be reached");
+        }
+    }
+}
+
+impl Drop for Reloading<'_> {
+    fn drop(&mut self) {
+        self.0.ready();
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn abstract_address(name: &[u8]) -> io::Result<SocketAddr> {
+    use std::os::linux::net::SocketAddrExt;
+    SocketAddr::from_abstract_name(name)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn abstract_address(_name: &[u8]) -> io::Result<SocketAddr> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "this system has no abstract names of sockets"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_a_path_or_an_abstract_name() {
+        let long = format!("/{}", "x".repeat(200));
+        for (address, good) in [
+            ("/run/systemd/notify", true),
+            ("@plyd", true),
+            ("@", true),
+            ("run/notify", false),
+            ("vsock:2:1234", false),
+            (&long, false),
+        ] {
+            let found = ServiceManager::at(OsStr::new(address), None);
+            assert_eq!(found.is_ok(), good, "{address}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn messages_are_as_systemd_reads_them() {
+        let path = std::env::temp_dir().join(format!("plyd-test-notify-{}", std::process::id()));
+        let _none_left = std::fs::remove_file(&path);
+        let socket = UnixDatagram::bind(&path).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let next = || {
+            let mut bytes = [0; 200];
+            let length = socket.recv(&mut bytes).unwrap();
+            String::from_utf8(bytes[..length].to_vec()).unwrap()
+        };
+        let manager = ServiceManager::at(path.as_os_str(), None).unwrap();
+        manager.ready();
+        assert_eq!(next(), "READY=1");
+        let reloading = manager.reloading();
+        let said = next();
+        let micros = said.strip_prefix("RELOADING=1\nMONOTONIC_USEC=").unwrap();
+        assert!(micros.parse::<u64>().unwrap() > 0, "{said}");
+        drop(reloading);
+        assert_eq!(next(), "READY=1");
+        manager.status("2 searches\nREADY=1");
+        assert_eq!(next(), "STATUS=2 searches READY=1");
+        manager.alive();
+        assert_eq!(next(), "WATCHDOG=1");
+        let reloading = manager.reloading();
+        assert!(next().starts_with("RELOADING=1"));
+        manager.stopping();
+        drop(reloading);
+        manager.status("end");
+        // Nothing says that it is ready once it ends.
+        assert_eq!([next(), next()], ["STOPPING=1", "STATUS=end"]);
+        std::fs::remove_file(&path).unwrap();
+        // Nobody listens any more: that is logged, and holds nobody up.
+        manager.alive();
+    }
+}
