@@ -58,6 +58,7 @@ pub(crate) fn run(minutes: u64, seed: u64) -> Outcome<LoadReport> {
     let end = Instant::now() + Duration::from_secs(60 * minutes);
     let (chronicle, tally) = thread::scope(|scope| {
         let weather = &weather;
+        scope.spawn(|| weather.keep_time());
         let honest: Vec<_> = (0..HONEST)
             .map(|index| {
                 let random = SplitMix64::new(seed.wrapping_mul(1_000_003).wrapping_add(index));

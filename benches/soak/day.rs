@@ -2,8 +2,11 @@
 //! settings and the certificate change, and the daemon is restarted and killed.
 //!
 //! The sockets belong to this process, as to a service manager: whoever connects while no daemon runs waits,
-//! and is never refused. With the feature `service` most clients speak TLS. The morning and the evening of
-//! each daemon's life are calm, and its level must be the same.
+//! and is never refused. With the feature `service` most clients speak TLS. A third of the clients ask for
+//! connections that outlive their sockets, and lose these now and then.
+//!
+//! The first daemon lives for half of the day, and is calm ten times; each later one is calm in its morning
+//! and in its evening. Its level must be flat: in every calm what it was in the first quarter of its life.
 
 use std::fs::{self, Permissions};
 use std::net::{SocketAddr, TcpListener};
@@ -24,6 +27,7 @@ use plyd_protocol::{Command, ErrorCode, Message, Ping, Role};
 use rustix::process::Signal;
 
 use crate::LoadReport;
+use crate::conversation::KEEP_MS;
 use crate::honest::{Honest, Tally, Weather};
 use crate::level::Level;
 use crate::life;
@@ -38,6 +42,8 @@ const GUEST: &str = "guest";
 const DRAIN_MS: u64 = 2000;
 /// What an orderly end may take beyond that.
 const SHUTDOWN: Duration = Duration::from_secs(10);
+/// How often the first daemon is calm after its morning.
+const CALMS: u32 = 10;
 /// Before the level of the morning.
 const WARM_UP: Duration = Duration::from_secs(8);
 /// The pause between two changes of the settings.
@@ -59,9 +65,17 @@ struct Chronicle {
     certificates: u64,
     expulsions: u64,
     most_kib: u64,
-    /// The level in the first morning, and in the last evening.
-    levels: Option<(Level, Level)>,
+    /// Levels at rest: all of the first life, and the evenings of the others.
+    levels: Vec<Rest>,
     complaints: Vec<String>,
+}
+
+/// What a daemon holds in a calm.
+struct Rest {
+    life: u64,
+    /// How long the daemon has lived.
+    age: Duration,
+    level: Level,
 }
 
 /// The files and the sockets of the server, which outlive every daemon.
@@ -87,9 +101,10 @@ pub(crate) fn run(minutes: u64, seed: u64) -> Outcome<LoadReport> {
 fn pass(mut house: House, minutes: u64, seed: u64) -> Outcome<LoadReport> {
     let weather = Weather::default();
     weather.is_calm.store(true, Ordering::SeqCst);
-    let end = Instant::now() + Duration::from_secs(60 * minutes);
-    let (chronicle, tally) = thread::scope(|scope| {
+    let day = Duration::from_secs(60 * minutes);
+    let (chronicle, tally, standstills) = thread::scope(|scope| {
         let weather = &weather;
+        scope.spawn(|| weather.keep_time());
         let mut clients = Vec::new();
         for (index, (name, role, token)) in house.clients.iter().enumerate() {
             if name == GUEST {
@@ -98,17 +113,19 @@ fn pass(mut house: House, minutes: u64, seed: u64) -> Outcome<LoadReport> {
             // Every fifth comes from the same machine.
             let door = house.door(index % 5 == 0, token)?;
             let random = SplitMix64::new(seed.wrapping_mul(1_000_003).wrapping_add(index as u64));
-            let regular = Regular { name: name.clone(), role: *role, game: None, is_seated: false };
+            let resumes = index % 3 == 1;
+            let regular = Regular { name: name.clone(), role: *role, game: None, is_seated: false, resumes };
             let (tally, regular) = (Tally::default(), Some(regular));
             clients.push(scope.spawn(move || Honest { door, random, weather, tally, regular }.run()));
         }
-        let chronicle = lives(&mut house, weather, end, seed);
+        let chronicle = lives(&mut house, weather, day, seed);
+        let standstills = weather.standstills();
         weather.is_over.store(true, Ordering::SeqCst);
         let mut tally = Tally::default();
         for client in clients {
             tally.add(client.join().map_err(|_| "a client's thread panicked")?);
         }
-        Outcome::Ok((chronicle?, tally))
+        Outcome::Ok((chronicle?, tally, standstills))
     })?;
     let Chronicle {
         lives,
@@ -131,10 +148,14 @@ fn pass(mut house: House, minutes: u64, seed: u64) -> Outcome<LoadReport> {
         ("unprepared", tally.unprepared),
         ("cut off by an end", tally.cut_off),
         ("not let in, by an end", tally.refused),
+        ("sockets lost and connections resumed", tally.resumed),
+        ("of these before the search was over", tally.resumed_early),
+        ("requests lost with a socket and sent again", tally.sent_again),
         ("settings read again", reloads),
         ("other certificates", certificates),
         ("clients expelled", expulsions),
         ("most memory in KiB", most_kib),
+        ("standstills of the machine", standstills),
     ] {
         counts.row([name.to_owned(), grouped(count)]);
     }
@@ -142,7 +163,16 @@ fn pass(mut house: House, minutes: u64, seed: u64) -> Outcome<LoadReport> {
     if tally.moves == 0 {
         complaints.push("nobody got a move".to_owned());
     }
-    let levels = levels.map_or_else(Columns::plain, |(before, after)| Level::table(&before, &after));
+    if tally.resumed_early == 0 {
+        complaints.push("nobody came back to a search".to_owned());
+    }
+    let levels: Vec<_> = levels
+        .into_iter()
+        .map(|Rest { life, age, level }| {
+            (vec![life.to_string(), format!("{:.1}", age.as_secs_f64() / 60.0)], level)
+        })
+        .collect();
+    let levels = Level::history(&["life", "minutes"], &levels);
     let clients: usize = CLIENTS.iter().map(|(_, count)| count).sum();
     let heading = format!(
         "{minutes} minutes of {clients} clients: {lives} lives of the daemon, {restarts} restarted, {kills} killed"
@@ -150,37 +180,51 @@ fn pass(mut house: House, minutes: u64, seed: u64) -> Outcome<LoadReport> {
     Ok(LoadReport { heading, counts, levels, complaints })
 }
 
-/// One life of the daemon after the other until the end.
-fn lives(house: &mut House, weather: &Weather, end: Instant, seed: u64) -> Outcome<Chronicle> {
+/// One life of the daemon after the other until the end of the day.
+fn lives(house: &mut House, weather: &Weather, day: Duration, seed: u64) -> Outcome<Chronicle> {
     let mut random = SplitMix64::new(seed);
     let mut chronicle = Chronicle::default();
+    let end = Instant::now() + day;
     while chronicle.lives == 0 || Instant::now() < end {
         chronicle.lives += 1;
         let mut server = house.start()?;
-        let number = chronicle.lives;
+        let (began, number) = (Instant::now(), chronicle.lives);
         let mut complaints = Vec::new();
         life::storm(&server, weather, WARM_UP, &mut chronicle.most_kib);
         life::calm(weather);
-        let before = Level::at_rest(&server)?;
-        weather.is_calm.store(false, Ordering::SeqCst);
-        let left = end.saturating_duration_since(Instant::now());
-        let evening = Instant::now() + Duration::from_secs(60 + random.below(120) as u64).min(left);
-        while Instant::now() < evening {
-            life::watch(&server, PAUSE, &mut chronicle.most_kib);
-            let changed = match random.below(4) {
-                0 => house.expel_guest(&server).map(|()| chronicle.expulsions += 1),
-                1 if cfg!(feature = "service") => {
-                    house.change_certificate(&server).map(|()| chronicle.certificates += 1)
-                }
-                _ => house.change_rights(&server, &mut random).map(|()| chronicle.reloads += 1),
-            };
-            complaints.extend(changed.err().map(|error| error.to_string()));
+        let mut before = Level::at_rest(&server)?;
+        let rest = |level: &Level| Rest { life: number, age: began.elapsed(), level: level.clone() };
+        let (calms, length) = if number == 1 {
+            chronicle.levels.push(rest(&before));
+            (CALMS, day / 2)
+        } else {
+            let left = end.saturating_duration_since(Instant::now());
+            (1, Duration::from_secs(60 + random.below(120) as u64).min(left))
+        };
+        for calm in 1..=calms {
+            weather.is_calm.store(false, Ordering::SeqCst);
+            let until = began + length * calm / calms;
+            while Instant::now() < until {
+                life::watch(&server, PAUSE, &mut chronicle.most_kib);
+                let since = weather.now();
+                let changed = house.change(&server, &mut random, &mut chronicle);
+                let error = changed.err().filter(|_| !weather.excuses(since, true));
+                complaints.extend(error.map(|error| error.to_string()));
+            }
+            let since = weather.now();
+            life::calm(weather);
+            let level = Level::settled(&server, &before)?;
+            let minutes = began.elapsed().as_secs_f64() / 60.0;
+            if !weather.excuses(since, true) {
+                let leaks = level.leaks(&before).into_iter();
+                complaints.extend(leaks.map(|leak| format!("minute {minutes:.1}: {leak}")));
+            }
+            chronicle.levels.push(rest(&level));
+            // What the first clients of all kinds leave behind for good.
+            if calm <= calms / 4 {
+                before = level;
+            }
         }
-        life::calm(weather);
-        let after = Level::settled(&server, &before)?;
-        complaints.extend(after.leaks(&before));
-        let first = chronicle.levels.take().map_or(before, |(first, _)| first);
-        chronicle.levels = Some((first, after));
         let rest = Duration::from_millis(500 + random.below(2500) as u64);
         life::storm(&server, weather, rest, &mut chronicle.most_kib);
         if let Some(status) = server.wait_exit(Instant::now())? {
@@ -188,7 +232,9 @@ fn lives(house: &mut House, weather: &Weather, end: Instant, seed: u64) -> Outco
         } else if random.below(3) > 0 {
             chronicle.restarts += 1;
             let limit = Duration::from_millis(DRAIN_MS) + SHUTDOWN;
-            complaints.extend(life::end(server, weather, limit)?);
+            let standstills = weather.standstills();
+            let complaint = life::end(server, weather, limit)?;
+            complaints.extend(complaint.filter(|_| weather.standstills() == standstills));
         } else {
             chronicle.kills += 1;
             life::kill(server, weather)?;
@@ -220,7 +266,7 @@ impl House {
         };
         let path = |name: &str| folder.join(name).display().to_string();
         let mut settings = format!(
-            "clients-file = '{}'\nthreads = 2\nhash-mb = 64\ndrain-ms = {DRAIN_MS}\nlog-filter = 'error,plyd::settings=error'\n",
+            "clients-file = '{}'\nthreads = 2\nhash-mb = 64\ndrain-ms = {DRAIN_MS}\nresume-ms = {KEEP_MS}\nlog-filter = 'error,plyd::settings=error'\n",
             path("clients.toml")
         );
         if cfg!(feature = "service") {
@@ -289,6 +335,17 @@ impl House {
             replace(&self.folder.join(format!("served.{end}")), &bytes)?;
         }
         Ok(())
+    }
+
+    /// Changes something.
+    fn change(&mut self, server: &Server, random: &mut SplitMix64, chronicle: &mut Chronicle) -> Outcome<()> {
+        match random.below(4) {
+            0 => self.expel_guest(server).map(|()| chronicle.expulsions += 1),
+            1 if cfg!(feature = "service") => {
+                self.change_certificate(server).map(|()| chronicle.certificates += 1)
+            }
+            _ => self.change_rights(server, random).map(|()| chronicle.reloads += 1),
+        }
     }
 
     /// Gives a client other limits.

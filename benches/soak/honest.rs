@@ -1,9 +1,8 @@
 //! Clients that behave, and know what they are owed: every answer is compared with what the rules say in this
 //! process.
 
-use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,8 +17,13 @@ use plyd_protocol::{
     Position, ResultBody, Want,
 };
 
+use crate::conversation::{Conversation, Trouble, wrong};
 use crate::regular::Regular;
-use crate::server::{Door, Outcome, Peer, TIMEOUT};
+use crate::server::{Door, Outcome, TIMEOUT};
+
+/// Nobody is waited for as long as this unless the machine stood still: it was suspended, say, or what runs on
+/// it was stopped.
+const STANDSTILL: Duration = Duration::from_secs(5);
 
 /// What the ends of the daemon mean for the others.
 #[derive(Default)]
@@ -34,6 +38,10 @@ pub(crate) struct Weather {
     pub(crate) is_over: AtomicBool,
     /// Those who have not left.
     pub(crate) present: AtomicUsize,
+    /// When the time was looked at last.
+    looked: Mutex<Option<Instant>>,
+    /// How often the machine stood still, which excuses everything.
+    standstills: AtomicU64,
 }
 
 /// Ends of one kind: how often one began or was over. The number is odd while the daemon ends.
@@ -51,23 +59,42 @@ impl Ends {
     }
 }
 
-/// How often the daemon had ended at some instant.
+/// How often the daemon had ended at some instant, and the machine had stood still.
 #[derive(Clone, Copy)]
 pub(crate) struct EndsSoFar {
     kills: u64,
     ends: u64,
+    standstills: u64,
 }
 
 impl Weather {
-    /// The ends so far.
+    /// What happened so far.
     pub(crate) fn now(&self) -> EndsSoFar {
         let count = |ends: &Ends| ends.0.load(Ordering::SeqCst);
-        EndsSoFar { kills: count(&self.kills), ends: count(&self.ends) }
+        EndsSoFar { kills: count(&self.kills), ends: count(&self.ends), standstills: self.standstills() }
+    }
+
+    /// Looks at the time until it is over.
+    pub(crate) fn keep_time(&self) {
+        while !self.is_over.load(Ordering::SeqCst) {
+            self.standstills();
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// How often the machine stood still. Whoever is the first to go on notices it.
+    pub(crate) fn standstills(&self) -> u64 {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.replace(Instant::now()).is_some_and(|before| before.elapsed() > STANDSTILL) {
+            self.standstills.fetch_add(1, Ordering::SeqCst);
+        }
+        self.standstills.load(Ordering::SeqCst)
     }
 
     /// Whether an end since then excuses that something was lost; what the daemon had begun, by a kill alone.
     pub(crate) fn excuses(&self, since: EndsSoFar, was_begun: bool) -> bool {
-        self.kills.since(since.kills) || !was_begun && self.ends.since(since.ends)
+        let stood_still = self.standstills() != since.standstills;
+        stood_still || self.kills.since(since.kills) || !was_begun && self.ends.since(since.ends)
     }
 
     /// Whether clients may go on.
@@ -91,6 +118,12 @@ pub(crate) struct Tally {
     pub(crate) forbidden: u64,
     /// Connections that were not accepted.
     pub(crate) refused: u64,
+    /// Sockets that were lost while a search was owed, and replaced.
+    pub(crate) resumed: u64,
+    /// Of these, before the search had its answer.
+    pub(crate) resumed_early: u64,
+    /// Requests that had not arrived when their socket was lost.
+    pub(crate) sent_again: u64,
     pub(crate) complaints: Vec<String>,
 }
 
@@ -105,22 +138,11 @@ impl Tally {
         self.cut_off += other.cut_off;
         self.forbidden += other.forbidden;
         self.refused += other.refused;
+        self.resumed += other.resumed;
+        self.resumed_early += other.resumed_early;
+        self.sent_again += other.sent_again;
         self.complaints.extend(other.complaints);
         self.complaints.truncate(20);
-    }
-}
-
-/// Why a client stops using its connection.
-pub(crate) enum Trouble {
-    /// The connection ended; whether a search had started whose answer was owed.
-    Lost(String, bool),
-    /// An answer is wrong.
-    Wrong(String),
-}
-
-impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Trouble {
-    fn from(error: E) -> Self {
-        Self::Lost(error.into().to_string(), false)
     }
 }
 
@@ -148,12 +170,12 @@ impl Honest<'_> {
                 continue;
             }
             let ends = self.weather.now();
-            match self.door.enter() {
-                Ok(peer) => {
+            match self.enter() {
+                Ok(conversation) => {
                     refused_since = None;
-                    self.converse(peer, ends);
+                    self.converse(conversation, ends);
                 }
-                Err(error) => {
+                Err(Trouble::Lost(error, _) | Trouble::Wrong(error)) => {
                     self.tally.refused += 1;
                     if self.regular.is_some() && !self.weather.excuses(ends, false) {
                         self.complain(format!("not let in: {error}"));
@@ -171,18 +193,29 @@ impl Honest<'_> {
         self.tally
     }
 
+    fn enter(&self) -> Result<Conversation, Trouble> {
+        match &self.regular {
+            Some(regular) if regular.resumes => Conversation::enter_resumable(&self.door, &regular.name),
+            Some(regular) => Conversation::enter(&self.door, &regular.name),
+            None => Conversation::enter(&self.door, "honest"),
+        }
+    }
+
     fn complain(&mut self, complaint: String) {
         self.tally.complaints.push(complaint);
     }
 
     /// Uses one connection until it ends, or it is time to leave.
-    fn converse(&mut self, mut peer: Peer, ends: EndsSoFar) {
+    fn converse(&mut self, mut conversation: Conversation, ends: EndsSoFar) {
         if let Some(regular) = &mut self.regular {
             regular.is_seated = false;
         }
         while self.weather.goes_on() {
             self.tally.asked += 1;
-            let asked = if self.regular.is_some() { self.play(&mut peer) } else { self.ask(&mut peer) };
+            let asked = match self.regular {
+                Some(_) => self.play(&mut conversation),
+                None => self.ask(&mut conversation),
+            };
             match asked {
                 Ok(()) => self.tally.answered += 1,
                 Err(Trouble::Wrong(complaint)) => return self.complain(complaint),
@@ -196,34 +229,39 @@ impl Honest<'_> {
                 }
             }
         }
+        conversation.leave();
     }
 
     /// Asks something and checks the answer.
-    fn ask(&mut self, peer: &mut Peer) -> Result<(), Trouble> {
+    fn ask(&mut self, conversation: &mut Conversation) -> Result<(), Trouble> {
         if self.random.below(8) == 0 {
-            return self.ping(peer);
+            return self.ping(conversation);
         }
         let root = self.position().map_err(|error| Trouble::Wrong(error.to_string()))?;
         match self.random.below(8) {
-            0..3 => inspect(peer, root.as_ref()),
+            0..3 => inspect(conversation, root.as_ref()),
             3..5 => {
                 let limit = Limit { nodes: Some(1 + self.random.below(3000) as u64), ..Limit::default() };
-                self.go(peer, root.as_ref(), |go| go.limit = limit)
+                self.go(conversation, root.as_ref(), |go| go.limit = limit)
             }
             5..7 => {
                 let ms = 5 + self.random.below(50) as i64;
-                self.go(peer, root.as_ref(), |go| go.clock = Some(Clock::PerMove { ms }))
+                self.go(conversation, root.as_ref(), |go| go.clock = Some(Clock::PerMove { ms }))
             }
-            _ => self.analyse(peer, root.as_ref()),
+            _ => self.analyse(conversation, root.as_ref()),
         }
     }
 
     /// Asks for a sign of life.
-    pub(crate) fn ping(&mut self, peer: &mut Peer) -> Result<(), Trouble> {
+    pub(crate) fn ping(&mut self, conversation: &mut Conversation) -> Result<(), Trouble> {
         let echo = Some(self.random.next().to_string());
-        match peer.ask(Command::Ping(Ping { echo: echo.clone() }))? {
-            ResultBody::Ping(ping) if ping.echo == echo => Ok(()),
-            other => Err(wrong("a ping", &other)),
+        let id = conversation.send(Command::Ping(Ping { echo: echo.clone() }))?;
+        match conversation.settle(&id)?.last.envelope.message {
+            Message::Result(result) => match result.body {
+                ResultBody::Ping(ping) if ping.echo == echo => Ok(()),
+                other => Err(wrong("a ping", &other)),
+            },
+            other => Err(other.to_body().into()),
         }
     }
 
@@ -258,22 +296,22 @@ impl Honest<'_> {
     /// Asks for a move and waits for it.
     fn go(
         &mut self,
-        peer: &mut Peer,
+        conversation: &mut Conversation,
         root: &dyn AnyRoot,
         change: impl FnOnce(&mut Go),
     ) -> Result<(), Trouble> {
-        let id = peer.send(search(root, change))?;
-        let answer = settle(peer, &id)?;
+        let id = conversation.send(search(root, change))?;
+        let answer = conversation.settle(&id)?;
         self.judge(&answer, root)
     }
 
     /// Starts an analysis, waits until it runs, and stops it.
-    fn analyse(&mut self, peer: &mut Peer, root: &dyn AnyRoot) -> Result<(), Trouble> {
-        let id = peer.send(search(root, |go| go.mode = Mode::Analyse))?;
+    fn analyse(&mut self, conversation: &mut Conversation, root: &dyn AnyRoot) -> Result<(), Trouble> {
+        let id = conversation.send(search(root, |go| go.mode = Mode::Analyse))?;
         thread::sleep(Duration::from_micros(self.random.below(20_000) as u64));
-        let stop = peer.stop(&id)?;
-        let answer = settle(peer, &id)?;
-        settle(peer, &stop)?;
+        let stop = conversation.stop(&id)?;
+        let answer = conversation.settle(&id)?;
+        conversation.settle(&stop)?;
         self.judge(&answer, root)
     }
 
@@ -303,16 +341,6 @@ impl Honest<'_> {
     }
 }
 
-/// The final message of a request. If the connection ends instead, the error says whether the search had
-/// started.
-pub(crate) fn settle(peer: &mut Peer, id: &str) -> Result<Answer, Trouble> {
-    peer.wait_for(id, TIMEOUT).map_err(|error| {
-        let has_started = |message: &Message| matches!(message, Message::Info(info) if info.id == id);
-        let started = peer.client.wait_for(Instant::now(), has_started).is_ok();
-        Trouble::Lost(format!("{id}: {error}"), started)
-    })
-}
-
 fn game(root: &dyn AnyRoot) -> (GameRef, Position) {
     let game = GameRef::Game { game: root.entry().name.to_owned(), rules: bridge::rules(&root.rules()) };
     (game, position(root))
@@ -331,11 +359,11 @@ fn search(root: &dyn AnyRoot, change: impl FnOnce(&mut Go)) -> Command {
     Command::Go(Box::new(go))
 }
 
-fn inspect(peer: &mut Peer, root: &dyn AnyRoot) -> Result<(), Trouble> {
+fn inspect(conversation: &mut Conversation, root: &dyn AnyRoot) -> Result<(), Trouble> {
     let (game, position) = game(root);
     let want = vec![Want::ToMove, Want::Legal, Want::Text, Want::Board];
-    let id = peer.send(Command::Inspect(Inspect { game, position, want }))?;
-    match settle(peer, &id)?.last.envelope.message {
+    let id = conversation.send(Command::Inspect(Inspect { game, position, want }))?;
+    match conversation.settle(&id)?.last.envelope.message {
         Message::Result(result) => match result.body {
             ResultBody::Inspect(inspected)
                 if inspected.to_move == Some(bridge::to_move(root.to_move()))
@@ -360,9 +388,4 @@ fn legal(best: &BestMove, root: &dyn AnyRoot) -> Result<(), Trouble> {
         return Err(wrong(&format!("a move at {}", root.text()), best));
     }
     Ok(())
-}
-
-pub(crate) fn wrong(what: &str, came: &impl fmt::Debug) -> Trouble {
-    let came: String = format!("{came:?}").chars().take(500).collect();
-    Trouble::Wrong(format!("{what} was answered by {came}"))
 }

@@ -74,6 +74,36 @@ impl Level {
         .collect()
     }
 
+    /// Levels in the order of their time, each with what its row begins with.
+    pub(crate) fn history(heading: &[&str], levels: &[(Vec<String>, Self)]) -> Columns {
+        const NUMBERS: [&str; 8] = [
+            "memory in KiB",
+            "threads",
+            "descriptors",
+            "connections so far",
+            "searches so far",
+            "failed",
+            "abandoned",
+            "cut off",
+        ];
+        let mut table = Columns::new([heading, &NUMBERS].concat());
+        for (beginning, level) in levels {
+            let counters = &level.status.counters;
+            let numbers = [
+                level.memory_kib,
+                level.threads,
+                level.descriptors,
+                counters.connections,
+                counters.searches,
+                counters.failed,
+                counters.abandoned,
+                counters.connections_dropped,
+            ];
+            table.row(beginning.iter().cloned().chain(numbers.map(grouped)));
+        }
+        table
+    }
+
     /// Both levels side by side.
     pub(crate) fn table(before: &Self, after: &Self) -> Columns {
         let mut table = Columns::new(["at rest", "before", "after"]);

@@ -9,6 +9,7 @@
 //! were after a warm-up. Exits 1 on a leak, a lost answer, or one that the protocol does not allow.
 
 mod chaos;
+mod conversation;
 mod day;
 mod honest;
 mod hostile;

@@ -5,6 +5,7 @@
 use std::time::Instant;
 
 use crate::common::{Folder, TIMEOUT, process};
+use crate::terminal::Terminal;
 use crate::tls::{Daemon, answer, ask, certificate, counted};
 use plyd::client::Address;
 use rustix::process::Signal;
@@ -63,6 +64,26 @@ fn every_command_that_calls_a_server_does_so_over_tls() {
         assert!(report.contains("games: 2;"), "{report}");
         let compared = printed(&["replay", &recorded, "--connect", at], "");
         assert_eq!(compared, "3 lines sent, 3 finals compared, 0 differences\n");
+    }
+}
+
+#[test]
+fn the_full_screen_shows_a_daemon_over_tls_and_ends_what_is_chosen() {
+    let daemon = Daemon::start(&certificate("server"));
+    for (address, (way, number)) in daemon.trusting().iter().zip([("tls", 1), ("wss", 3)]) {
+        let mut client = ask(address).unwrap();
+        let mut terminal = Terminal::start(&["top", address, "--every", "100ms"], 30, 160);
+        terminal.shows("2 connections, ");
+        terminal.shows(&format!("{way} 127.0.0.1"));
+        terminal.send("\x1b[H");
+        terminal.shows("q leave");
+        terminal.send("d");
+        terminal.shows(&format!("end connection {number}? y/n"));
+        terminal.send("y");
+        terminal.shows(&format!("ended connection {number}"));
+        assert!(client.next(Instant::now() + TIMEOUT).is_ok(), "the farewell");
+        terminal.send("q");
+        assert!(terminal.end().success());
     }
 }
 
