@@ -21,8 +21,8 @@ use crate::conversation::{Conversation, Trouble, wrong};
 use crate::regular::Regular;
 use crate::server::{Door, Outcome, TIMEOUT};
 
-/// Nobody is waited for as long as this unless the machine stood still: it was suspended, say, or what runs on
-/// it was stopped.
+/// Nobody is waited for as long as this unless the machine stood still: it was suspended, say, or its
+/// programs were stopped.
 const STANDSTILL: Duration = Duration::from_secs(5);
 
 /// What the ends of the daemon mean for the others.

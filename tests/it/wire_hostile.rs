@@ -297,8 +297,8 @@ fn memory_does_not_grow_with_ids_and_searches() {
         json!({ "id": id, "cmd": "go", "game": "isolation", "rules": { "preset": "11x9" }, "position": {},
             "limit": { "nodes": 1 }, "options": { "hash_mb": 1 } })
     };
-    // Tables come and go, so that the memory swings; a leak lifts even the lowest point, and goes on. How high
-    // the memory ever stood depends on the machine as well, which may lift it once and for all.
+    // Tables come and go, so that the memory swings; a leak lifts even the lowest point, and goes on. The
+    // machine may lift it, too, but once: how high it ever stood depends on what ran at the same time.
     let mut resident = Vec::new();
     for chunk in 0..80 {
         for n in 0..50 {
