@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 ///
 /// # Errors
 /// The game does not take its own bench positions.
-#[cfg(feature = "ladder")]
+#[cfg(any(feature = "fleet", feature = "ladder"))]
 pub(super) fn signature_of(entry: &'static Entry) -> Result<String, Failure> {
     let report = measure(entry, None)?;
     Ok(format!("{} {:08x}", report.total.nodes, signature(std::slice::from_ref(&report))))

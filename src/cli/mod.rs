@@ -20,6 +20,8 @@ mod describe;
 mod disconnect;
 mod examples;
 mod failure;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod frame;
 mod go;
 mod gui;
@@ -28,6 +30,8 @@ mod input;
 mod interrupt;
 #[cfg(feature = "ladder")]
 mod ladder;
+#[cfg(feature = "fleet")]
+mod nats;
 mod new_game;
 mod open;
 mod operator;
@@ -46,6 +50,8 @@ mod registry;
 mod replay;
 mod serve;
 mod show;
+#[cfg(any(feature = "fleet", feature = "ladder"))]
+mod signed_build;
 mod solve;
 mod status;
 mod styled;
@@ -60,6 +66,8 @@ mod tune;
 mod ugi;
 mod verbosity;
 mod words;
+#[cfg(feature = "fleet")]
+mod worker;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -132,6 +140,12 @@ enum Command {
     Describe(describe::Args),
     /// Play matches between players and measure who is stronger
     Arena(arena::Args),
+    /// Play pairs of games for matches that `plyd arena --nats` queues, on this machine
+    #[cfg(feature = "fleet")]
+    Worker(worker::Args),
+    /// Show the workers and the matches of a fleet
+    #[cfg(feature = "fleet")]
+    Fleet(fleet::Args),
     /// Tune evaluation weights by self-play (SPSA)
     Tune(tune::Args),
     /// Learn evaluation tables by self-play (TD learning)
@@ -250,6 +264,10 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(&args, &mut out),
         Command::Describe(args) => describe::run(&args, &mut out),
         Command::Arena(args) => arena::run(&args, &mut out),
+        #[cfg(feature = "fleet")]
+        Command::Worker(args) => worker::run(&args),
+        #[cfg(feature = "fleet")]
+        Command::Fleet(args) => fleet::run(&args, &mut out),
         Command::Tune(args) => tune::run(&args, &mut out),
         Command::Train(args) => train::run(&args, &mut out),
         Command::Show(args) => show::run(&args, &mut out),

@@ -6,38 +6,50 @@
 use std::time::Duration;
 
 use plyd_protocol::Clock;
+use serde::{Deserialize, Serialize};
+
+use super::micros;
 
 /// What time a player has, for each move or for the game.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TimeControl {
     /// None: only limits end its searches.
     #[default]
     Unlimited,
     /// A fixed time for each move.
+    #[serde(with = "micros")]
     PerMove(Duration),
     /// A time for the game that grows with each move; with `moves`, the base is added again whenever so many
     /// are made.
     Increment {
         /// The time at the start, and of each further period.
+        #[serde(rename = "base_us", with = "micros")]
         base: Duration,
         /// What is added after each move.
+        #[serde(rename = "increment_us", with = "micros")]
         increment: Duration,
         /// The moves of a period; none: the base is for the whole game.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         moves: Option<u32>,
     },
     /// A time for the game that starts to run a delay after the opponent's move; what is left of the delay is
     /// lost.
     Delay {
         /// The time at the start.
+        #[serde(rename = "base_us", with = "micros")]
         base: Duration,
         /// The free time of each move.
+        #[serde(rename = "delay_us", with = "micros")]
         delay: Duration,
     },
     /// A time for each turn and a reserve for the game; what is left of a turn is lost.
     Bank {
         /// The time of each turn.
+        #[serde(rename = "turn_us", with = "micros")]
         turn: Duration,
         /// The reserve at the start.
+        #[serde(rename = "bank_us", with = "micros")]
         bank: Duration,
     },
 }
