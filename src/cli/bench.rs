@@ -111,6 +111,15 @@ pub(super) fn signature_of(entry: &'static Entry) -> Result<String, Failure> {
     Ok(format!("{} {:08x}", report.total.nodes, signature(std::slice::from_ref(&report))))
 }
 
+/// Nodes a second of a game's bench on one core, searched for this time at each of its positions.
+///
+/// # Errors
+/// As [`signature_of`].
+#[cfg(feature = "fleet")]
+pub(super) fn speed_of(entry: &'static Entry, time: Duration) -> Result<u64, Failure> {
+    Ok(measure(entry, Some(time))?.total.nps)
+}
+
 fn measure(entry: &'static Entry, time: Option<Duration>) -> Result<GameReport, Failure> {
     let searches = entry.bench.iter().map(|bench| search(entry, bench, time));
     let positions = searches.collect::<Result<Vec<_>, _>>()?;

@@ -97,7 +97,7 @@ fn show(view: &FleetStatus, args: &Args, out: &mut impl Write) -> Result<(), Fai
     }
     let mut workers = Columns::new(["worker", "plyd", "cores", "nodes/s", "up", "games", "plays", "faults"]);
     for worker in &view.workers {
-        let WorkerStatus { name, version, cores, speed, up_s, games, busy, faults, leaves, .. } = worker;
+        let WorkerStatus { name, version, cores, speeds, up_s, games, busy, faults, leaves, .. } = worker;
         let plays = busy
             .iter()
             .map(|Busy { id, pair, for_s }| format!("{}/{pair} {for_s} s", &id.to_string()[..SHOWN_DIGITS]));
@@ -109,7 +109,11 @@ fn show(view: &FleetStatus, args: &Args, out: &mut impl Write) -> Result<(), Fai
             styled::line(name),
             styled::line(version),
             cores.to_string(),
-            speed.map_or_else(String::new, grouped),
+            speeds
+                .iter()
+                .map(|(game, speed)| format!("{game} {}", grouped(*speed)))
+                .collect::<Vec<_>>()
+                .join(", "),
             format!("{} s", grouped(*up_s)),
             games.to_string(),
             plays.join(", "),

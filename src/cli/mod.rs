@@ -14,6 +14,8 @@ mod close;
 pub mod columns;
 mod completions;
 mod config;
+#[cfg(feature = "fleet")]
+mod confined;
 mod conform;
 mod connect;
 mod describe;
@@ -167,6 +169,10 @@ enum Command {
     /// the players and servers that they start end with them even if they are killed
     #[command(hide = true)]
     Reaper(reaper::Args),
+    /// Internal; you do not need it. `plyd worker --allow-builds` starts programs by it
+    #[cfg(feature = "fleet")]
+    #[command(hide = true)]
+    Confined(confined::Args),
     /// Write a new game that works, to be changed into another one
     NewGame(new_game::Args),
     /// Print a completion script for a shell
@@ -278,6 +284,8 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         #[cfg(feature = "ladder")]
         Command::Ladder(args) => ladder::run(args, &verbosity, &mut out),
         Command::Reaper(args) => reaper::run(&args),
+        #[cfg(feature = "fleet")]
+        Command::Confined(args) => confined::run(&args),
         Command::NewGame(args) => new_game::run(&args, &mut out),
         Command::Completions(args) => completions::run(&args, &mut out),
     }

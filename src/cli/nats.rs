@@ -1,10 +1,12 @@
 //! Where the server of a fleet is, from the command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use plyd_fleet::{Credentials, FleetError, Server};
+use plyd_fleet::{Credentials, Ended, FleetError, Server};
 
 use super::failure::Failure;
+use super::parse;
 
 /// The server that a command needs.
 #[derive(Debug, clap::Args)]
@@ -18,7 +20,7 @@ pub(super) struct NatsArgs {
 
 /// What lets us into the server.
 #[derive(Debug, clap::Args)]
-pub(super) struct EntryArgs {
+struct EntryArgs {
     /// A file of credentials for the server, a JWT and a seed, as `nsc` writes it
     #[arg(long, value_name = "FILE", requires = "nats", conflicts_with = "nats_nkey")]
     nats_creds: Option<PathBuf>,
@@ -36,6 +38,39 @@ pub(super) struct EntryArgs {
     nats_key: Option<PathBuf>,
 }
 
+/// The server of a command that may also do its work here.
+#[derive(Debug, clap::Args)]
+pub(super) struct QueueArgs {
+    /// Have workers play the games: put them into a queue of this server of NATS, nats://HOST:PORT or
+    /// tls://HOST:PORT
+    #[arg(long, value_name = "URL")]
+    nats: Option<String>,
+    #[command(flatten)]
+    entry: EntryArgs,
+    /// With --nats, if the queue is not there yet: how long a worker may say nothing before its pair goes to
+    /// another
+    #[arg(long, value_name = "TIME", requires = "nats", default_value = "30s", value_parser = parse::duration)]
+    pub(super) ack_wait: Duration,
+}
+
+/// What an interrupt of a coordinator does.
+pub(super) const LEFT: &str =
+    "the workers play on what is queued; the same command takes it up again, here or elsewhere";
+
+impl QueueArgs {
+    /// The server, if workers are to play.
+    pub(super) fn server(&self) -> Option<Server> {
+        Some(self.entry.server(self.nats.as_ref()?))
+    }
+}
+
+/// Says whose results were refused.
+pub(super) fn warn_refused(ended: &Ended) {
+    for (worker, count) in &ended.refused {
+        tracing::warn!("{count} results of worker `{worker}` were refused, and their pairs played again");
+    }
+}
+
 impl NatsArgs {
     pub(super) fn server(&self) -> Server {
         self.entry.server(&self.nats)
@@ -43,7 +78,7 @@ impl NatsArgs {
 }
 
 impl EntryArgs {
-    pub(super) fn server(&self, url: &str) -> Server {
+    fn server(&self, url: &str) -> Server {
         let credentials = match (&self.nats_creds, &self.nats_nkey) {
             (Some(file), _) => Credentials::File(file.clone()),
             (None, Some(file)) => Credentials::Nkey(file.clone()),

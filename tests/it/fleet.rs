@@ -1,9 +1,12 @@
 //! Matches that workers play, by a real server of NATS: each pair counts once, whatever is killed or stands
 //! still, and what nobody may believe is not believed.
 
+mod builds;
 mod failures;
 mod falsehoods;
 mod permits;
+mod security;
+mod tuning;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,10 +46,44 @@ fn nats_with(configuration: &str) -> Nats {
     Nats::start_with(configuration).expect("nats-server is installed: apt-get install nats-server")
 }
 
+/// An nkey, which guards nothing but these tests.
+struct Key {
+    name: &'static str,
+    seed: &'static str,
+    public: &'static str,
+}
+
+/// Some keys, of the bytes 1, 2, 3 and 4 again and again.
+const KEYS: [Key; 4] = [
+    Key {
+        name: "first",
+        seed: "SUAACAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAN7EY",
+        public: "UCFIRY65OQE7DFP5KLNS2PF2LVZMUZYJX4OZIEQ36N2IQANUB5XVZ45L",
+    },
+    Key {
+        name: "second",
+        seed: "SUAAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAT6EE",
+        public: "UCATS5YOVB6ROX2WUNKGNQ2MP3GMXDMKSG2O4N5CLX3A6W4PZGZZJPJO",
+    },
+    Key {
+        name: "third",
+        seed: "SUAAGAYDAMBQGAYDAMBQGAYDAMBQGAYDAMBQGAYDAMBQGAYDAMBQGA6BEM",
+        public: "UDWUSKGGFDI4FRXK5EBTRECZSVQSSWJHHJOGH6JWG3AUMFFMQ435C2U4",
+    },
+    Key {
+        name: "fourth",
+        seed: "SUAAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBH4FY",
+        public: "UDFJHLAXAUMHA4OWPOB4P7YO72AQR2HMIUYFOXLXE2DZGM633K7HYREV",
+    },
+];
+
 /// A worker that is killed when dropped.
 fn worker(nats: &Nats, name: &str, more: &[&str]) -> Process {
-    let url = nats.url();
-    let mut launch = process::plyd([&["worker", "--nats", &url, "--name", name], more].concat());
+    worker_at(&nats.url(), name, more)
+}
+
+fn worker_at(url: &str, name: &str, more: &[&str]) -> Process {
+    let mut launch = process::plyd([&["worker", "--nats", url, "--name", name], more].concat());
     launch.command.stdout(Stdio::null()).stderr(Stdio::null());
     process::spawn(launch)
 }

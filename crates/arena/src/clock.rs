@@ -54,6 +54,35 @@ pub enum TimeControl {
     },
 }
 
+impl TimeControl {
+    /// The same control with so many thousandths of each of its times, in whole microseconds.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use plyd_arena::TimeControl;
+    ///
+    /// let slower = TimeControl::PerMove(Duration::from_millis(100)).scaled(1500);
+    /// assert_eq!(slower, TimeControl::PerMove(Duration::from_millis(150)));
+    /// ```
+    #[must_use]
+    pub fn scaled(self, thousandths: u32) -> Self {
+        let scaled = |time: Duration| {
+            let us = time.as_micros().saturating_mul(thousandths.into()) / 1000;
+            Duration::from_micros(u64::try_from(us).unwrap_or(u64::MAX))
+        };
+        match self {
+            Self::Unlimited => Self::Unlimited,
+            Self::PerMove(time) => Self::PerMove(scaled(time)),
+            Self::Increment { base, increment, moves } => {
+                Self::Increment { base: scaled(base), increment: scaled(increment), moves }
+            }
+            Self::Delay { base, delay } => Self::Delay { base: scaled(base), delay: scaled(delay) },
+            Self::Bank { turn, bank } => Self::Bank { turn: scaled(turn), bank: scaled(bank) },
+        }
+    }
+}
+
 /// A player's clock in one game.
 ///
 /// ```

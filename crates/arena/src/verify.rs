@@ -15,11 +15,14 @@ impl Match {
     /// those of its number, each move is legal and each outcome of chance the one that the seed draws, clocks
     /// show what their times leave, and the result is the one that the rules or the referee give.
     ///
+    /// `scale` is in how many thousandths of their times the players were given, as
+    /// [`TimeControl::scaled`](super::TimeControl::scaled) has it: 1000 if they had them whole.
+    ///
     /// What it cannot know is what happened there: how long an answer took, and that a player forfeited.
     ///
     /// # Errors
     /// What does not fit, for people.
-    pub fn verify(&self, game: &PlayedGame) -> Result<(), String> {
+    pub fn verify(&self, game: &PlayedGame, scale: u32) -> Result<(), String> {
         self.owns(game)?;
         let number = game.number;
         let wrong = |what: &str| Err(format!("game {number}: {what}"));
@@ -43,7 +46,9 @@ impl Match {
             .zip(&game.answers)
             .map(|(mv, answered)| Turn { mv: mv.clone(), answered: answered.clone() })
             .collect();
-        let mut play = match Play::resume(self.terms(scheduled), &turns) {
+        let mut terms = self.terms(scheduled);
+        terms.controls = terms.controls.map(|control| control.scaled(scale));
+        let mut play = match Play::resume(terms, &turns) {
             Ok(play) => play,
             Err(error) => return wrong(&error.to_string()),
         };

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use tokio::time::Instant;
 
+use super::build::Build;
 use super::description::MatchId;
 use super::error::FleetError;
 use super::heartbeat::CoordinatorStatus;
@@ -32,6 +33,10 @@ pub trait Work {
     fn id(&self) -> &MatchId;
     /// Its description.
     fn description(&self) -> &[u8];
+    /// The programs that its players need, with their content.
+    fn builds(&self) -> &[(Build, Vec<u8>)] {
+        &[]
+    }
     /// The pairs without a result that are to be queued now, from 1.
     fn wanted(&self) -> Vec<usize>;
     /// Whether the result of a pair was not taken.
@@ -187,6 +192,9 @@ impl Coordinator<'_> {
     /// Sees to it that the server has what it needs, also if it lost all that it had.
     async fn set_up(&mut self) -> Result<(), FleetError> {
         self.queue.set_up(self.ack_wait).await?;
+        for (build, content) in self.work.builds() {
+            self.queue.store_build(build, content).await?;
+        }
         self.queue.describe(self.work.id(), self.work.description().to_vec()).await?;
         // A server that was killed may have lost what it stored last, and give the same places to others.
         let last = self.queue.last_place().await?.unwrap_or(0);

@@ -4,10 +4,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use plyd_arena::tune::terms::Terms;
 use plyd_arena::{Format, Schedule, Strictness, TimeControl};
 use plyd_protocol::{Limit, Seed, Settings};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use super::build::Build;
 
 /// Hexadecimal digits of a match's name.
 const ID_DIGITS: usize = 32;
@@ -38,6 +41,8 @@ pub struct Description {
 pub enum Task {
     /// A match.
     Match(DescribedMatch),
+    /// The tuning of an evaluation's weights.
+    Tuning(Terms),
 }
 
 /// A match.
@@ -57,6 +62,9 @@ pub struct DescribedMatch {
     pub rounds: usize,
     /// A hash of them.
     pub openings: Seed,
+    /// Nodes a second in the game's bench of the machine to which clocks are scaled; none: they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<u64>,
     /// The players.
     pub players: Vec<Traveller>,
 }
@@ -91,6 +99,8 @@ pub enum Location {
     BuiltIn,
     /// At an address that the worker calls, such as `tcp=HOST:PORT`.
     Address(String),
+    /// In a program that travels.
+    Build(Build),
 }
 
 impl Description {
@@ -134,6 +144,7 @@ impl Description {
         let read: Self = serde_json::from_slice(bytes).map_err(described)?;
         match &read.task {
             Task::Match(described) => described.check()?,
+            Task::Tuning(terms) => check(terms)?,
         }
         Ok(read)
     }
@@ -143,6 +154,7 @@ impl Description {
     pub fn pairs(&self) -> usize {
         match &self.task {
             Task::Match(described) => described.schedule().games() / 2,
+            Task::Tuning(terms) => usize::try_from(terms.scheduled() / 2).unwrap_or(usize::MAX),
         }
     }
 
@@ -154,6 +166,7 @@ impl Description {
                 let names: Vec<&str> = players.iter().map(|player| &*player.name).collect();
                 format!("{game}: {}", names.join(" - "))
             }
+            Task::Tuning(terms) => format!("{}: tuning {}", terms.games.game, terms.games.evaluator),
         }
     }
 }
@@ -176,6 +189,16 @@ impl DescribedMatch {
         } else {
             Err(format!("there is no match of {rounds} openings between {players} players"))
         }
+    }
+}
+
+/// Whether there can be such a tuning.
+fn check(terms: &Terms) -> Result<(), String> {
+    let pairs = u64::from(terms.iterations).checked_mul(terms.pairs.into());
+    if pairs.is_some_and(|pairs| pairs > 0) && terms.weights.iter().all(|weight| weight.min <= weight.max) {
+        Ok(())
+    } else {
+        Err("there is no such tuning".to_owned())
     }
 }
 
@@ -273,6 +296,7 @@ mod tests {
             format: Format::RoundRobin,
             rounds: 5,
             openings: Seed(9),
+            reference: None,
             players: vec![
                 player("a", time, Location::BuiltIn),
                 player("b", TimeControl::Unlimited, Location::Address("tcp=h:1".to_owned())),
@@ -283,7 +307,7 @@ mod tests {
 
     /// The match with a change.
     fn changed(change: &dyn Fn(&mut DescribedMatch)) -> Description {
-        let Task::Match(mut described) = description().task;
+        let Task::Match(mut described) = description().task else { unreachable!("it is a match") };
         change(&mut described);
         Description::new(Task::Match(described))
     }
@@ -309,6 +333,7 @@ mod tests {
             id(&|of| of.players[0].time = TimeControl::Unlimited),
             id(&|of| of.players[1].build = None),
             id(&|of| of.terms.max_moves = 1),
+            id(&|of| of.reference = Some(1)),
         ];
         let distinct: std::collections::BTreeSet<_> = ids.iter().collect();
         assert_eq!(distinct.len(), ids.len());

@@ -15,9 +15,9 @@ pub struct WorkerStatus {
     pub version: String,
     /// Cores of its machine.
     pub cores: usize,
-    /// Nodes a second of its bench on one core, if it measured that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub speed: Option<u64>,
+    /// Nodes a second of one core in the bench of each game that it has played.
+    #[serde(default)]
+    pub speeds: BTreeMap<String, u64>,
     /// How many pairs it plays at once.
     pub concurrency: usize,
     /// For how long it runs, in seconds.

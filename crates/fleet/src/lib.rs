@@ -15,6 +15,7 @@
 //! there and takes the results, and [`work`] is a worker's whole life. [`Description`], [`Job`] and
 //! [`PairResult`] are what they send each other.
 
+mod build;
 mod coordinator;
 mod description;
 mod error;
@@ -27,11 +28,12 @@ mod place;
 mod queue;
 mod worker;
 
+pub use build::{Build, Builds, Signer, Trusted};
 pub use coordinator::{Ended, Refusal, Work, coordinate};
 pub use description::{DescribedMatch, Description, Location, MatchId, Task, Traveller};
 pub use error::FleetError;
 pub use heartbeat::{Busy, CoordinatorStatus, Fault, WorkerStatus};
-pub use message::{Job, PairResult};
+pub use message::{Job, PairResult, TrialResult};
 pub use names::is_name;
 pub use observer::{FleetStatus, MatchStatus, Observer};
 pub use permit::{Denied, Permit};

@@ -6,6 +6,11 @@ use super::description::MatchId;
 pub(super) const RESULTS: &str = "plyd_results";
 /// The stream of jobs, a work queue.
 pub(super) const JOBS: &str = "plyd_jobs";
+/// The stream of programs.
+pub(super) const BUILDS: &str = "plyd_builds";
+/// The subjects of the programs: a piece each.
+pub(super) const BUILD_SUBJECTS: &str = "plyd.build.*.*";
+
 /// The consumer of the jobs, which all workers share.
 pub(super) const WORKERS: &str = "workers";
 
@@ -20,6 +25,11 @@ pub(super) const ALL_WORKERS: &str = "plyd.worker.*";
 pub(super) const ALL_COORDINATORS: &str = "plyd.coordinator.*";
 /// On which both are asked to do so at once.
 pub(super) const ASK: &str = "plyd.ask";
+
+/// The subject of a piece of a program, from 0.
+pub(super) fn piece(hash: &str, piece: u64) -> String {
+    format!("plyd.build.{hash}.{piece}")
+}
 
 /// The subject of a match's description.
 pub(super) fn description(id: &MatchId) -> String {

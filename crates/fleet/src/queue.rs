@@ -16,6 +16,7 @@ use futures_util::StreamExt;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::build::Build;
 use super::description::MatchId;
 use super::error::FleetError;
 use super::names;
@@ -25,6 +26,8 @@ use super::place::{Server, whole};
 const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
 /// The most workers that may wait for a job at once, and the most pairs that may be played at once.
 const MOST_WORKERS: i64 = 20_000;
+/// Bytes of a piece of a program: a server takes messages of 1 MiB at most, unless it is told otherwise.
+const PIECE: usize = 256 << 10;
 /// How many jobs are sent before the first of them is known to be stored.
 const AT_ONCE: usize = 256;
 /// How long after its time a request that waits for a job may still be answered.
@@ -41,6 +44,7 @@ pub struct Queue {
     client: Client,
     jetstream: Context,
     results: Stream<()>,
+    builds: Stream<()>,
 }
 
 /// What became of something that is stored once.
@@ -96,9 +100,10 @@ impl Queue {
     pub async fn connect(server: &Server, name: &str) -> Result<Self, FleetError> {
         let client = server.connect(name).await?;
         let jetstream = async_nats::jetstream::new(client.clone());
-        let results = jetstream.get_stream_no_info(names::RESULTS).await;
-        let results = results.map_err(|error| FleetError::Refused(whole(&error)))?;
-        Ok(Self { client, jetstream, results })
+        let refused = |error| FleetError::Refused(whole(&error));
+        let results = jetstream.get_stream_no_info(names::RESULTS).await.map_err(refused)?;
+        let builds = jetstream.get_stream_no_info(names::BUILDS).await.map_err(refused)?;
+        Ok(Self { client, jetstream, results, builds })
     }
 
     /// Makes the streams and the consumer that are not there; those that are stay as they are, so that an
@@ -133,7 +138,12 @@ impl Queue {
             num_replicas: 1,
             ..Config::default()
         };
-        for config in [&results, &jobs] {
+        let builds = Config {
+            name: names::BUILDS.to_owned(),
+            subjects: vec![names::BUILD_SUBJECTS.to_owned()],
+            ..results.clone()
+        };
+        for config in [&results, &jobs, &builds] {
             let name = &config.name;
             if self.api(&format!("STREAM.INFO.{name}"), &json!({})).await?.is_none() {
                 self.api(&format!("STREAM.CREATE.{name}"), config).await?;
@@ -177,7 +187,41 @@ impl Queue {
     /// # Errors
     /// The server cannot be reached.
     pub async fn description(&self, id: &MatchId) -> Result<Option<Bytes>, FleetError> {
-        Ok(self.message(names::description(id)).await?.map(|message| message.payload))
+        Ok(message(&self.results, names::description(id)).await?.map(|message| message.payload))
+    }
+
+    /// Stores a program, if it is not there.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or does not take it.
+    pub async fn store_build(&self, build: &Build, content: &[u8]) -> Result<(), FleetError> {
+        let pieces = || (0_u64..).zip(content.chunks(PIECE));
+        let last = names::piece(&build.hash, pieces().count().saturating_sub(1) as u64);
+        if message(&self.builds, last).await?.is_some() {
+            return Ok(());
+        }
+        for (number, piece) in pieces() {
+            let subject = names::piece(&build.hash, number);
+            self.store(subject, Bytes::copy_from_slice(piece)).await?;
+        }
+        Ok(())
+    }
+
+    /// The content of a program; none if it is not there whole.
+    ///
+    /// # Errors
+    /// The server cannot be reached.
+    pub async fn build(&self, build: &Build) -> Result<Option<Vec<u8>>, FleetError> {
+        let mut content = Vec::new();
+        for number in 0..build.bytes.div_ceil(PIECE as u64) {
+            let piece = message(&self.builds, names::piece(&build.hash, number)).await?;
+            let Some(piece) = piece else { return Ok(None) };
+            content.extend_from_slice(&piece.payload);
+            if content.len() as u64 > build.bytes {
+                return Ok(None);
+            }
+        }
+        Ok(Some(content))
     }
 
     /// Queues pairs that are not queued; gives those of which that is known now.
@@ -221,7 +265,7 @@ impl Queue {
     /// # Errors
     /// The server cannot be reached.
     pub async fn has_result(&self, id: &MatchId, pair: usize) -> Result<bool, FleetError> {
-        Ok(self.message(names::result(id, pair)).await?.is_some())
+        Ok(message(&self.results, names::result(id, pair)).await?.is_some())
     }
 
     /// The first result of a match at this place of the stream or behind it.
@@ -244,7 +288,7 @@ impl Queue {
     /// # Errors
     /// The server cannot be reached.
     pub async fn result(&self, id: &MatchId, pair: usize) -> Result<Option<StoredResult>, FleetError> {
-        let message = self.message(names::result(id, pair)).await?;
+        let message = message(&self.results, names::result(id, pair)).await?;
         Ok(message.map(|message| StoredResult { sequence: message.sequence, pair, bytes: message.payload }))
     }
 
@@ -443,15 +487,6 @@ impl Queue {
         said.map_err(|error| FleetError::Refused(whole(&error)))
     }
 
-    /// The message of a subject of the stream of results.
-    async fn message(&self, subject: String) -> Result<Option<StreamMessage>, FleetError> {
-        match self.results.direct_get_last_for_subject(subject).await {
-            Ok(message) => Ok(Some(message)),
-            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
-            Err(error) => Err(FleetError::away("a message cannot be read", &whole(&error))),
-        }
-    }
-
     async fn store(&self, subject: String, bytes: Bytes) -> Result<Stored, FleetError> {
         stored(self.send(subject, bytes).await?).await
     }
@@ -502,6 +537,15 @@ impl Lease {
         let text = format!("-NAK {{\"delay\": {ns}}}");
         // If it is not heard, the pair is free when the worker has said nothing for too long.
         let _gone = self.client.publish(self.reply.clone(), text.into()).await;
+    }
+}
+
+/// The message of a subject of a stream; none if there is none, or no such stream.
+async fn message(stream: &Stream<()>, subject: String) -> Result<Option<StreamMessage>, FleetError> {
+    match stream.direct_get_last_for_subject(subject).await {
+        Ok(message) => Ok(Some(message)),
+        Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FleetError::away("a message cannot be read", &whole(&error))),
     }
 }
 

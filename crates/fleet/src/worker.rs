@@ -7,14 +7,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use plyd_arena::{Match, PlayedGame};
+use plyd_arena::tune::Trial;
+use plyd_arena::tune::terms::Terms;
+use plyd_arena::{PlayedGame, Stalls, TimeControl};
+use plyd_core::engine::Entry;
 use plyd_protocol::client::signals::Signals;
 use tokio::task::JoinSet;
 
-use super::description::{Description, MatchId, Task};
+use super::description::{DescribedMatch, Description, MatchId, Task};
 use super::error::FleetError;
 use super::heartbeat::{Busy, Fault, WorkerStatus, add_fault};
-use super::message::{Job, PairResult};
+use super::message::{Job, PairResult, TrialResult};
 use super::permit::{Denied, Permit};
 use super::place::{Server, pause};
 use super::queue::{Lease, Queue, Stored};
@@ -32,6 +35,9 @@ const ACKNOWLEDGEMENTS: usize = 3;
 /// Signals of life in the time after which a silent worker's pair goes to another.
 const SIGNS: u32 = 3;
 
+/// What measures the nodes a second of a game's bench.
+type Bench = dyn Fn(&'static Entry) -> Result<u64, String> + Send + Sync;
+
 /// What a worker is.
 pub struct WorkerSettings {
     /// Its name.
@@ -42,8 +48,10 @@ pub struct WorkerSettings {
     pub concurrency: usize,
     /// Cores of its machine.
     pub cores: usize,
-    /// Nodes a second of its bench on one core, if that was measured.
-    pub speed: Option<u64>,
+    /// What measures the nodes a second of a game's bench on one core.
+    pub bench: Box<Bench>,
+    /// For what share of a pair with clocks the machine may stand still, in percent.
+    pub max_noise: f64,
     /// What it may play.
     pub permit: Permit,
 }
@@ -87,6 +95,8 @@ struct State {
     games: u64,
     doubled: u64,
     faults: Vec<Fault>,
+    /// Nodes a second in the bench of each game that was played.
+    speeds: BTreeMap<String, u64>,
     descriptions: HashMap<MatchId, Arc<Description>>,
     /// The matches whose players have begun here once.
     tried: HashSet<MatchId>,
@@ -241,10 +251,12 @@ impl Worker {
             let description = self.description(queue, id).await?;
             let job: Job = serde_json::from_slice(&lease.bytes)
                 .map_err(|error| Denied(format!("a job cannot be read: {error}")))?;
-            let games = self.play(description, id, pair, job).await?;
-            let result = PairResult { worker: self.settings.name.clone(), games };
-            let bytes = serde_json::to_vec(&result).expect("it holds only text keys and integers");
-            let bytes = bytes::Bytes::from(bytes);
+            if let Task::Match(described) = &description.task {
+                for (builds, build) in self.settings.permit.builds(described) {
+                    self.until_there(|| builds.fetch(queue, build)).await.map_err(Denied)??;
+                }
+            }
+            let bytes = bytes::Bytes::from(self.play(description, id, pair, job).await?);
             let stored =
                 self.until_there(|| queue.store_result(id, pair, bytes.clone())).await.map_err(Denied)?;
             let mut state = self.state();
@@ -262,33 +274,97 @@ impl Worker {
         Ok(())
     }
 
-    /// Plays a pair in a thread of its own.
+    /// Plays a pair in a thread of its own; gives the result as it is stored.
     async fn play(
         self: &Arc<Self>,
         description: Arc<Description>,
         id: &MatchId,
         pair: usize,
         job: Job,
-    ) -> Result<[PlayedGame; 2], Denied> {
+    ) -> Result<Vec<u8>, Denied> {
+        if pair > description.pairs() {
+            return Err(Denied(format!("pair {pair} is not among those of the match")));
+        }
         let is_tried = self.state().tried.contains(id);
         let worker = Arc::clone(self);
         let played = tokio::task::spawn_blocking(move || {
-            let Task::Match(described) = &description.task;
-            let opened = worker.settings.permit.open(described, &job)?;
-            if pair > description.pairs() {
-                return Err(Denied(format!("pair {pair} is not among those of the match")));
-            }
-            if !is_tried {
-                try_players(&opened)?;
-            }
-            opened.play_pair(pair - 1, &worker.leaves).map_err(|unplayed| {
-                let player = &opened.players[unplayed.player].name;
-                Denied(format!("the server of `{player}` was overloaded {}", unplayed.message))
-            })
+            let name = worker.settings.name.clone();
+            let written = match &description.task {
+                Task::Match(described) => {
+                    let (games, scale) = worker.play_match(described, &job, pair, is_tried)?;
+                    serde_json::to_vec(&PairResult { worker: name, scale, games })
+                }
+                Task::Tuning(terms) => {
+                    let games = worker.play_trial(terms, &job, pair)?;
+                    serde_json::to_vec(&TrialResult { worker: name, games })
+                }
+            };
+            Ok(written.expect("it holds only text keys and integers"))
         });
         let played = played.await.unwrap_or_else(|error| Err(Denied(format!("a pair broke: {error}"))))?;
         self.state().tried.insert(id.clone());
         Ok(played)
+    }
+
+    /// Plays a pair of a match; also says how its clocks were scaled.
+    fn play_match(
+        &self,
+        described: &DescribedMatch,
+        job: &Job,
+        pair: usize,
+        is_tried: bool,
+    ) -> Result<([PlayedGame; 2], Option<u32>), Denied> {
+        let mut opened = self.settings.permit.open(described, job)?;
+        let speed = self.speed(opened.game)?;
+        let scale = described.reference.map(|reference| scale(reference, speed)).transpose()?;
+        let mut has_clock = false;
+        for player in &mut opened.players {
+            has_clock |= player.time != TimeControl::Unlimited;
+            player.time = player.time.scaled(scale.unwrap_or(1000));
+        }
+        if !is_tried {
+            // A player that cannot begin here would lose its games.
+            opened.try_players().map_err(|error| Denied(error.to_string()))?;
+        }
+        let watch = has_clock.then(Stalls::watch);
+        let from = Instant::now();
+        let games = opened.play_pair(pair - 1, &self.leaves).map_err(|unplayed| {
+            let player = &opened.players[unplayed.player].name;
+            Denied(format!("the server of `{player}` was overloaded {}", unplayed.message))
+        })?;
+        if let Some(watch) = watch {
+            let to = Instant::now();
+            let still = watch.during(from, to, None);
+            let percent = 100.0 * still.as_secs_f64() / (to - from).as_secs_f64();
+            if percent > self.settings.max_noise {
+                return Err(Denied(format!(
+                    "this machine stood still for {percent:.1} % of a pair with clocks"
+                )));
+            }
+        }
+        Ok((games, scale))
+    }
+
+    /// Nodes a second in the bench of a game, measured once.
+    fn speed(&self, game: &'static Entry) -> Result<u64, Denied> {
+        if let Some(speed) = self.state().speeds.get(game.name) {
+            return Ok(*speed);
+        }
+        let speed = (self.settings.bench)(game).map_err(Denied)?;
+        self.state().speeds.insert(game.name.to_owned(), speed);
+        Ok(speed)
+    }
+
+    fn play_trial(&self, terms: &Terms, job: &Job, pair: usize) -> Result<[Vec<String>; 2], Denied> {
+        let (entry, opening) = self.settings.permit.open_trial(terms, job)?;
+        let probe = job.probe.as_ref().ok_or_else(|| Denied("a pair without settings".to_owned()))?;
+        let trial = Trial { terms, entry, pair: pair as u64 - 1, opening: opening.as_ref() };
+        let game = |second| match trial.play(probe, second, &AtomicBool::new(false)) {
+            Ok(Some((_, moves))) => Ok(moves),
+            Ok(None) => Err(Denied("a game was halted".to_owned())),
+            Err(fault) => Err(Denied(fault.message)),
+        };
+        Ok([game(false)?, game(true)?])
     }
 
     /// The description of a match, from the server once.
@@ -342,7 +418,7 @@ impl Worker {
     }
 
     fn status(&self) -> WorkerStatus {
-        let WorkerSettings { name, version, concurrency, cores, speed, .. } = &self.settings;
+        let WorkerSettings { name, version, concurrency, cores, .. } = &self.settings;
         let state = self.state();
         let busy = state.leases.values().map(|(lease, since)| Busy {
             id: lease.id.clone(),
@@ -353,7 +429,7 @@ impl Worker {
             name: name.clone(),
             version: version.clone(),
             cores: *cores,
-            speed: *speed,
+            speeds: state.speeds.clone(),
             concurrency: *concurrency,
             up_s: self.began.elapsed().as_secs(),
             busy: busy.collect(),
@@ -374,7 +450,28 @@ impl Worker {
     }
 }
 
-/// Starts each player once: one that cannot begin here would lose its games.
-fn try_players(opened: &Match) -> Result<(), Denied> {
-    opened.try_players().map_err(|error| Denied(error.to_string()))
+/// In how many thousandths of their times players are given here, to have as much of them as on a machine of
+/// that many nodes a second.
+fn scale(reference: u64, speed: u64) -> Result<u32, Denied> {
+    let scale = u128::from(reference) * 1000 / u128::from(speed.max(1));
+    let [least, most] = PairResult::SCALES;
+    u32::try_from(scale).ok().filter(|scale| (least..=most).contains(scale)).ok_or_else(|| {
+        let way = if scale > most.into() { "slow" } else { "fast" };
+        Denied(format!("this machine is too {way}: {speed} nodes/s, where {reference} are asked for"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slower_machine_gets_more_time_up_to_a_limit() {
+        assert_eq!(scale(1000, 1000), Ok(1000));
+        assert_eq!(scale(1000, 500), Ok(2000));
+        assert_eq!(scale(1000, 4000), Ok(250));
+        for (reference, speed, word) in [(1000, 249, "slow"), (1000, 4010, "fast"), (u64::MAX, 0, "slow")] {
+            assert!(scale(reference, speed).unwrap_err().0.contains(word));
+        }
+    }
 }

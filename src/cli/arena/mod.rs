@@ -88,6 +88,9 @@ and unix=PATH are servers that run already; token_file=FILE holds the token that
 along, for bots that know no rules. Each opening is played twice, with sides swapped; errors are 95 % intervals.
 The same command with the same --record file goes on where it was ended; with --preset it is a directory.")]
 #[command(mut_arg("game", |game| game.required(false).required_unless_present_any(["preset", "merge"])))]
+#[cfg_attr(feature = "fleet", command(mut_arg("nats", |nats| {
+    nats.conflicts_with_all(["preset", "merge", "shard", "concurrency", "pin"])
+})))]
 pub(super) struct Args {
     /// Play the matches of a published report again, and print its figures beside ours
     #[arg(long, value_name = "NAME", value_parser = presets::parser())]
@@ -196,8 +199,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         totals.gallery = Some(Gallery::default());
     }
     #[cfg(feature = "fleet")]
-    if let Some(url) = &args.fleet.nats {
-        nats::play((url, &args.fleet), &the_match, &mut totals, args.record.as_deref())?;
+    if let Some(server) = args.fleet.server() {
+        nats::play((&server, &args.fleet), &the_match, &mut totals, args.record.as_deref())?;
         return finish(args, &the_match, totals, out);
     }
     play(&mut the_match, &mut totals, args.record.as_deref(), &Halt::on_interrupt(PLAYED_OUT)?)?;
@@ -384,7 +387,7 @@ fn read_match(args: &Args) -> Result<Match, Failure> {
         name_by_content(&mut players);
     }
     #[cfg(feature = "fleet")]
-    if args.fleet.nats.is_some() {
+    if args.fleet.server().is_some() {
         nats::name_by_signature(game, &mut players)?;
     }
     let format = match (args.gauntlet, args.ladder) {

@@ -2,20 +2,20 @@
 //! rules, and then goes where the games of a local match go.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::time::Duration;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use plyd_fleet::{
-    CoordinatorStatus, DescribedMatch, Description, Job, Location, MatchId, PairResult, Refusal, Task,
-    Traveller, Work,
+    Build, CoordinatorStatus, DescribedMatch, Description, Job, Location, MatchId, PairResult, Refusal,
+    Server, Signer, Task, Traveller, Work,
 };
 
 use crate::arena::{Address, Match, PlayedGame, Player, Schedule};
 use crate::bridge;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Halt;
-use crate::cli::nats::EntryArgs;
-use crate::cli::{own, parse, signed_build};
+use crate::cli::nats::{LEFT, QueueArgs, warn_refused};
+use crate::cli::{build, own, signed_build};
 use crate::engine::Entry;
 
 use super::{Taking, Totals, report};
@@ -25,31 +25,41 @@ const QUEUED: u32 = 1000;
 /// The same for a match that may end at any pair.
 const QUEUED_SPRT: u32 = 64;
 
-/// What an interrupt does.
-const LEFT: &str =
-    "the workers play on what is queued; the same command takes the match up again, here or elsewhere";
-
 #[derive(Debug, clap::Args)]
 pub(super) struct FleetArgs {
-    /// Have workers play the games: put them into a queue of this server of NATS, nats://HOST:PORT or
-    /// tls://HOST:PORT
-    #[arg(long, value_name = "URL")]
-    #[arg(conflicts_with_all = ["preset", "merge", "shard", "concurrency", "pin"])]
-    pub(super) nats: Option<String>,
     #[command(flatten)]
-    entry: EntryArgs,
+    queue: QueueArgs,
     /// With --nats: pairs of games that are queued ahead at most [default: 1000, with --sprt 64]
     #[arg(long, value_name = "N", requires = "nats", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     queued: Option<u32>,
-    /// With --nats, if the queue is not there yet: how long a worker may say nothing before its pair goes to
-    /// another
-    #[arg(long, value_name = "TIME", requires = "nats", default_value = "30s", value_parser = parse::duration)]
-    ack_wait: Duration,
+    /// With --nats: sign the programs of players (`cmd=`) by the seed of an nkey in this file; workers run what
+    /// a key signed that they trust
+    #[arg(long, value_name = "FILE", requires = "nats")]
+    sign: Option<PathBuf>,
+    /// With --nats: scale clocks to a machine of so many nodes a second in the game's bench, so that a slower
+    /// worker has more time
+    #[arg(long, value_name = "NODES", requires = "nats", value_parser = clap::value_parser!(u64).range(1..))]
+    reference: Option<u64>,
+}
+
+impl FleetArgs {
+    /// The server, if workers are to play.
+    pub(super) fn server(&self) -> Option<Server> {
+        self.queue.server()
+    }
+
+    /// The key that signs programs, if there is one.
+    fn signer(&self) -> Result<Option<Signer>, Failure> {
+        let Some(path) = &self.sign else { return Ok(None) };
+        let wrong = |why: String| Failure::Usage(format!("--sign {}: {why}", path.display()));
+        let seed = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        Signer::read(&seed).map(Some).map_err(wrong)
+    }
 }
 
 /// Has workers of this server play what is left of a match.
 pub(super) fn play(
-    (url, args): (&str, &FleetArgs),
+    (server, args): (&Server, &FleetArgs),
     the_match: &Match,
     totals: &mut Totals,
     record: Option<&Path>,
@@ -60,23 +70,30 @@ pub(super) fn play(
     }
     let default = if totals.sprt.is_some() { QUEUED_SPRT } else { QUEUED };
     let queued = args.queued.unwrap_or(default) as usize;
-    let description = describe(the_match)?;
+    let mut builds = Vec::new();
+    let description = describe(the_match, args, &mut builds)?;
     let title = description.title();
     let (description, id) = description.to_message();
     tracing::info!(%id, "the match");
     let halt = Halt::on_interrupt(LEFT)?;
+    let is_scaled = args.reference.is_some();
     let lacking = (1..=the_match.schedule.games() / 2).filter(|pair| {
         let games = [2 * pair - 1, 2 * pair];
         !games.iter().all(|number| totals.played.contains(number))
     });
     let lacking = lacking.collect();
-    let mut pairs =
-        Pairs { id, title, description, queued, lacking, taking: Taking::new(the_match, archive, totals) };
-    let server = args.entry.server(url);
-    let ended = plyd_fleet::coordinate(&server, args.ack_wait, &mut pairs, halt.flag())?;
-    for (worker, count) in &ended.refused {
-        tracing::warn!("{count} results of worker `{worker}` were refused, and their pairs played again");
-    }
+    let mut pairs = Pairs {
+        id,
+        title,
+        description,
+        builds,
+        queued,
+        is_scaled,
+        lacking,
+        taking: Taking::new(the_match, archive, totals),
+    };
+    let ended = plyd_fleet::coordinate(server, args.queue.ack_wait, &mut pairs, halt.flag())?;
+    warn_refused(&ended);
     Ok(())
 }
 
@@ -84,16 +101,29 @@ pub(super) fn play(
 /// same: workers compare it with theirs.
 pub(super) fn name_by_signature(game: &'static Entry, players: &mut [Player]) -> Result<(), Failure> {
     let own = Address::Program(own::server()?);
-    let build = signed_build::build(game)?;
-    players.iter_mut().filter(|player| player.address == own).for_each(|player| {
-        player.build = Some(build.clone());
-    });
+    let signed = signed_build::build(game)?;
+    for player in players {
+        match &player.address {
+            address if *address == own => player.build = Some(signed.clone()),
+            // Where it lies and how old it is says nothing elsewhere.
+            Address::Program(program) => player.build = build::content(program.path.as_ref()),
+            _ => {}
+        }
+    }
     Ok(())
 }
 
 /// A match as it travels.
-fn describe(the_match: &Match) -> Result<Description, Failure> {
-    let players = the_match.players.iter().map(traveller).collect::<Result<Vec<_>, _>>()?;
+///
+/// Programs of its players are added to those that travel along.
+fn describe(
+    the_match: &Match,
+    args: &FleetArgs,
+    builds: &mut Vec<(Build, Vec<u8>)>,
+) -> Result<Description, Failure> {
+    let signer = args.signer()?;
+    let players = the_match.players.iter().map(|player| traveller(player, signer.as_ref(), builds));
+    let players = players.collect::<Result<Vec<_>, _>>()?;
     Ok(Description::new(Task::Match(DescribedMatch {
         game: the_match.game.name.to_owned(),
         rules: the_match.rules.clone(),
@@ -102,11 +132,16 @@ fn describe(the_match: &Match) -> Result<Description, Failure> {
         format: the_match.schedule.format(),
         rounds: the_match.schedule.rounds(),
         openings: the_match.openings_hash(),
+        reference: args.reference,
         players,
     })))
 }
 
-fn traveller(player: &Player) -> Result<Traveller, Failure> {
+fn traveller(
+    player: &Player,
+    signer: Option<&Signer>,
+    builds: &mut Vec<(Build, Vec<u8>)>,
+) -> Result<Traveller, Failure> {
     let refused = |why: &str| Err(Failure::Usage(format!("--player {}: {why}", player.name)));
     if player.token.is_some() {
         return refused(
@@ -115,7 +150,22 @@ fn traveller(player: &Player) -> Result<Traveller, Failure> {
     }
     let at = match &player.address {
         Address::Program(program) if *program == own::server()? => Location::BuiltIn,
-        Address::Program(_) => return refused("a program does not travel"),
+        Address::Program(program) => {
+            let content = match fs::read(&program.path) {
+                Ok(content) if !content.is_empty() => content,
+                Ok(_) => return refused("the program's file is empty"),
+                Err(error) => {
+                    return refused(&format!("with --nats give the path of the program's file: {error}"));
+                }
+            };
+            let arguments = program.arguments.iter().map(|argument| argument.to_str().map(str::to_owned));
+            let Some(arguments) = arguments.collect() else { return refused("its arguments are no text") };
+            let build = Build::new(&content, arguments, signer);
+            if !builds.iter().any(|(known, _)| known.hash == build.hash) {
+                builds.push((build.clone(), content));
+            }
+            Location::Build(build)
+        }
         address => Location::Address(address.to_string()),
     };
     Ok(Traveller {
@@ -135,8 +185,12 @@ struct Pairs<'t> {
     /// What is played, for people.
     title: String,
     description: Vec<u8>,
+    /// The programs that travel along, with their content.
+    builds: Vec<(Build, Vec<u8>)>,
     /// How many are queued ahead at most.
     queued: usize,
+    /// Whether workers scale the clocks.
+    is_scaled: bool,
     /// Those of which a game was not taken, from 1.
     lacking: BTreeSet<usize>,
     taking: Taking<'t>,
@@ -148,12 +202,16 @@ impl Pairs<'_> {
     }
 
     /// Whether these are the games of a pair.
-    fn judge(&self, pair: usize, games: &[PlayedGame; 2]) -> Result<(), String> {
+    fn judge(&self, pair: usize, games: &[PlayedGame; 2], scale: Option<u32>) -> Result<(), String> {
+        let [least, most] = PairResult::SCALES;
+        if scale.is_some() != self.is_scaled || scale.is_some_and(|scale| !(least..=most).contains(&scale)) {
+            return Err("its clocks were scaled in another way than the match has it".to_owned());
+        }
         for (game, number) in games.iter().zip([2 * pair - 1, 2 * pair]) {
             if game.number != number {
                 return Err(format!("game {} is not of pair {pair}", game.number));
             }
-            self.taking.the_match.verify(game)?;
+            self.taking.the_match.verify(game, scale.unwrap_or(1000))?;
         }
         Ok(())
     }
@@ -166,6 +224,10 @@ impl Work for Pairs<'_> {
 
     fn description(&self) -> &[u8] {
         &self.description
+    }
+
+    fn builds(&self) -> &[(Build, Vec<u8>)] {
+        &self.builds
     }
 
     fn wanted(&self) -> Vec<usize> {
@@ -183,14 +245,15 @@ impl Work for Pairs<'_> {
             rules: bridge::rules(&opening.rules()),
             start: opening.start_text(),
             moves: opening.played().to_vec(),
+            probe: None,
         }
     }
 
     fn take(&mut self, pair: usize, bytes: &[u8]) -> Result<(), Refusal> {
         let read = serde_json::from_slice(bytes);
-        let PairResult { worker, games } = read
+        let PairResult { worker, scale, games } = read
             .map_err(|error| Refusal::False { worker: None, why: format!("it cannot be read: {error}") })?;
-        self.judge(pair, &games).map_err(|why| Refusal::False { worker: Some(worker), why })?;
+        self.judge(pair, &games, scale).map_err(|why| Refusal::False { worker: Some(worker), why })?;
         for game in games {
             // The record may have one of the two, or both.
             if self.taking.totals.played.insert(game.number) {

@@ -53,6 +53,7 @@ const FALSEHOODS: &[Falsehood] = &[
     ("longer than anybody waits", |result| first(result)["answers"][0]["time_us"] = json!(u64::MAX)),
     ("a late answer is forgiven", |result| first(result)["answers"][0]["forgiven_us"] = json!(1)),
     ("it is the other player's", |result| first(result)["answers"][0]["player"] = json!("p1")),
+    ("were scaled in another way", |result| result["scale"] = json!(1000)),
     ("it cannot be read", |result| *result = json!({ "worker": "liar" })),
     ("it cannot be read", |result| drop(result["games"].as_array_mut().unwrap().pop())),
 ];
