@@ -39,7 +39,8 @@
 //! 7. [`plyd_conform`]: checks for any server of the protocol.
 //! 8. `plyd-ladder`, which the feature `ladder` brings: ratings and matchmaking of a ladder, its database,
 //!    the games of bots that dial in, with the arena's referee, and its pages.
-//! 9. This one: [`cli`], one file a command.
+//! 9. `plyd-fleet`, which the feature `fleet` brings: matches on many machines, by NATS.
+//! 10. This one: [`cli`], one file a command.
 //!
 //! The specification of the wire is `protocol/README.md`.
 //!

@@ -148,6 +148,19 @@ class Check(unittest.TestCase):
         self.assertIn("another 1.0.0 is under `ISC`", faults(changed("licenses", exceptions=exceptions), more)[0])
 
 
+class Built(unittest.TestCase):
+    def test_what_is_not_built_is_left_out(self):
+        packages = [{"id": name, "name": name, "version": "1.0.0"} for name in ("a", "b", "weak")]
+        nodes = [
+            {"id": "a", "deps": [{"pkg": "b"}, {"pkg": "weak"}]},
+            {"id": "b", "deps": []},
+            {"id": "weak", "deps": []},
+        ]
+        metadata = {"packages": packages, "resolve": {"nodes": nodes}}
+        left = dependencies.without_unbuilt(metadata, {("a", "v1.0.0"), ("b", "v1.0.0")})["resolve"]["nodes"]
+        self.assertEqual(left, [{"id": "a", "deps": [{"pkg": "b"}]}, {"id": "b", "deps": []}])
+
+
 class BillOfMaterials(unittest.TestCase):
     """The bill of this very workspace, against what CycloneDX 1.5 and the minimum elements of the NTIA demand."""
 

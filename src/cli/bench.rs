@@ -105,10 +105,19 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 ///
 /// # Errors
 /// The game does not take its own bench positions.
-#[cfg(feature = "ladder")]
+#[cfg(any(feature = "fleet", feature = "ladder"))]
 pub(super) fn signature_of(entry: &'static Entry) -> Result<String, Failure> {
     let report = measure(entry, None)?;
     Ok(format!("{} {:08x}", report.total.nodes, signature(std::slice::from_ref(&report))))
+}
+
+/// Nodes a second of a game's bench on one core, searched for this time at each of its positions.
+///
+/// # Errors
+/// As [`signature_of`].
+#[cfg(feature = "fleet")]
+pub(super) fn speed_of(entry: &'static Entry, time: Duration) -> Result<u64, Failure> {
+    Ok(measure(entry, Some(time))?.total.nps)
 }
 
 fn measure(entry: &'static Entry, time: Option<Duration>) -> Result<GameReport, Failure> {

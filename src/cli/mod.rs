@@ -14,12 +14,16 @@ mod close;
 pub mod columns;
 mod completions;
 mod config;
+#[cfg(feature = "fleet")]
+mod confined;
 mod conform;
 mod connect;
 mod describe;
 mod disconnect;
 mod examples;
 mod failure;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod frame;
 mod go;
 mod gui;
@@ -28,6 +32,8 @@ mod input;
 mod interrupt;
 #[cfg(feature = "ladder")]
 mod ladder;
+#[cfg(feature = "fleet")]
+mod nats;
 mod new_game;
 mod open;
 mod operator;
@@ -46,6 +52,8 @@ mod registry;
 mod replay;
 mod serve;
 mod show;
+#[cfg(any(feature = "fleet", feature = "ladder"))]
+mod signed_build;
 mod solve;
 mod status;
 mod styled;
@@ -60,6 +68,8 @@ mod tune;
 mod ugi;
 mod verbosity;
 mod words;
+#[cfg(feature = "fleet")]
+mod worker;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -132,6 +142,12 @@ enum Command {
     Describe(describe::Args),
     /// Play matches between players and measure who is stronger
     Arena(arena::Args),
+    /// Play pairs of games for matches that `plyd arena --nats` queues, on this machine
+    #[cfg(feature = "fleet")]
+    Worker(worker::Args),
+    /// Show the workers and the matches of a fleet
+    #[cfg(feature = "fleet")]
+    Fleet(fleet::Args),
     /// Tune evaluation weights by self-play (SPSA)
     Tune(tune::Args),
     /// Learn evaluation tables by self-play (TD learning)
@@ -153,6 +169,10 @@ enum Command {
     /// the players and servers that they start end with them even if they are killed
     #[command(hide = true)]
     Reaper(reaper::Args),
+    /// Internal; you do not need it. `plyd worker --allow-builds` starts programs by it
+    #[cfg(feature = "fleet")]
+    #[command(hide = true)]
+    Confined(confined::Args),
     /// Write a new game that works, to be changed into another one
     NewGame(new_game::Args),
     /// Print a completion script for a shell
@@ -250,6 +270,10 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(&args, &mut out),
         Command::Describe(args) => describe::run(&args, &mut out),
         Command::Arena(args) => arena::run(&args, &mut out),
+        #[cfg(feature = "fleet")]
+        Command::Worker(args) => worker::run(&args),
+        #[cfg(feature = "fleet")]
+        Command::Fleet(args) => fleet::run(&args, &mut out),
         Command::Tune(args) => tune::run(&args, &mut out),
         Command::Train(args) => train::run(&args, &mut out),
         Command::Show(args) => show::run(&args, &mut out),
@@ -260,6 +284,8 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         #[cfg(feature = "ladder")]
         Command::Ladder(args) => ladder::run(args, &verbosity, &mut out),
         Command::Reaper(args) => reaper::run(&args),
+        #[cfg(feature = "fleet")]
+        Command::Confined(args) => confined::run(&args),
         Command::NewGame(args) => new_game::run(&args, &mut out),
         Command::Completions(args) => completions::run(&args, &mut out),
     }

@@ -18,6 +18,8 @@ mod ledger;
 mod log_reader;
 mod logged;
 pub(crate) mod manager;
+#[cfg(feature = "fleet")]
+pub(crate) mod nats;
 mod peer;
 pub(crate) mod process;
 mod random;

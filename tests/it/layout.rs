@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate with its folder and the crates of this workspace that it may know.
-const CRATES: [(&str, &str, &[&str]); 9] = [
+const CRATES: [(&str, &str, &[&str]); 10] = [
     ("plyd-core", "crates/core", &[]),
     ("plyd-games", "crates/games", &["plyd-core"]),
     ("plyd-protocol", "protocol", &[]),
@@ -15,6 +15,7 @@ const CRATES: [(&str, &str, &[&str]); 9] = [
     ("plyd-arena", "crates/arena", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
     ("plyd-conform", "crates/conform", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
     ("plyd-ladder", "crates/ladder", &["plyd-arena", "plyd-bridge", "plyd-core", "plyd-protocol"]),
+    ("plyd-fleet", "crates/fleet", &["plyd-arena", "plyd-bridge", "plyd-core", "plyd-protocol"]),
     (
         "plyd",
         "",
@@ -24,6 +25,7 @@ const CRATES: [(&str, &str, &[&str]); 9] = [
             "plyd-conform",
             "plyd-core",
             "plyd-daemon",
+            "plyd-fleet",
             "plyd-games",
             "plyd-ladder",
             "plyd-protocol",

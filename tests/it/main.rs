@@ -33,6 +33,8 @@ mod connect;
 mod connect_ways;
 mod drain;
 mod examples;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod gui;
 mod health;
 mod identity;

@@ -6,40 +6,81 @@
 use std::time::Duration;
 
 use plyd_protocol::Clock;
+use serde::{Deserialize, Serialize};
+
+use super::micros;
 
 /// What time a player has, for each move or for the game.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TimeControl {
     /// None: only limits end its searches.
     #[default]
     Unlimited,
     /// A fixed time for each move.
+    #[serde(with = "micros")]
     PerMove(Duration),
     /// A time for the game that grows with each move; with `moves`, the base is added again whenever so many
     /// are made.
     Increment {
         /// The time at the start, and of each further period.
+        #[serde(rename = "base_us", with = "micros")]
         base: Duration,
         /// What is added after each move.
+        #[serde(rename = "increment_us", with = "micros")]
         increment: Duration,
         /// The moves of a period; none: the base is for the whole game.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         moves: Option<u32>,
     },
     /// A time for the game that starts to run a delay after the opponent's move; what is left of the delay is
     /// lost.
     Delay {
         /// The time at the start.
+        #[serde(rename = "base_us", with = "micros")]
         base: Duration,
         /// The free time of each move.
+        #[serde(rename = "delay_us", with = "micros")]
         delay: Duration,
     },
     /// A time for each turn and a reserve for the game; what is left of a turn is lost.
     Bank {
         /// The time of each turn.
+        #[serde(rename = "turn_us", with = "micros")]
         turn: Duration,
         /// The reserve at the start.
+        #[serde(rename = "bank_us", with = "micros")]
         bank: Duration,
     },
+}
+
+impl TimeControl {
+    /// The same control with so many thousandths of each of its times, in whole microseconds.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use plyd_arena::TimeControl;
+    ///
+    /// let slower = TimeControl::PerMove(Duration::from_millis(100)).scaled(1500);
+    /// assert_eq!(slower, TimeControl::PerMove(Duration::from_millis(150)));
+    /// ```
+    #[must_use]
+    pub fn scaled(self, thousandths: u32) -> Self {
+        let scaled = |time: Duration| {
+            let us = time.as_micros().saturating_mul(thousandths.into()) / 1000;
+            Duration::from_micros(u64::try_from(us).unwrap_or(u64::MAX))
+        };
+        match self {
+            Self::Unlimited => Self::Unlimited,
+            Self::PerMove(time) => Self::PerMove(scaled(time)),
+            Self::Increment { base, increment, moves } => {
+                Self::Increment { base: scaled(base), increment: scaled(increment), moves }
+            }
+            Self::Delay { base, delay } => Self::Delay { base: scaled(base), delay: scaled(delay) },
+            Self::Bank { turn, bank } => Self::Bank { turn: scaled(turn), bank: scaled(bank) },
+        }
+    }
 }
 
 /// A player's clock in one game.

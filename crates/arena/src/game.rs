@@ -17,6 +17,28 @@ pub(super) struct Table<'m> {
     seats: Vec<Seat<'m>>,
 }
 
+impl Match {
+    /// On what terms a game is played. Chance is the same in both games of a pair and for all pairings of a
+    /// round.
+    pub(super) fn terms(&self, scheduled: ScheduledGame) -> Terms {
+        let ScheduledGame { round, players, .. } = scheduled;
+        Terms {
+            opening: self.openings[round].clone(),
+            chance: mix(self.seed.0 ^ mix(round as u64 + 1)),
+            controls: players.map(|index| self.players[index].time),
+            strictness: self.strictness,
+        }
+    }
+
+    /// Who plays a game.
+    pub(super) fn entrants(&self, scheduled: ScheduledGame) -> [Entrant; 2] {
+        scheduled.players.map(|index| {
+            let super::Player { name, build, .. } = &self.players[index];
+            Entrant { index, name: name.clone(), build: build.clone() }
+        })
+    }
+}
+
 impl<'m> Table<'m> {
     /// The table of that one of the games that are played at once; its processes are started by their first
     /// game.
@@ -36,21 +58,15 @@ impl<'m> Table<'m> {
         self.seats[index].new_game(seed)
     }
 
-    /// Plays a game. Chance is the same in both games of a pair and for all pairings of a round; the players'
-    /// own seeds are new in each game.
+    /// Plays a game; the players' own seeds are new in each.
     ///
     /// # Errors
     /// A player's server was overloaded when a move was due: nobody forfeits the game, and it does not count.
     pub(super) fn play(&mut self, scheduled: ScheduledGame) -> Result<PlayedGame, Unplayed> {
-        let ScheduledGame { number, round, players, .. } = scheduled;
+        let ScheduledGame { number, players, .. } = scheduled;
         let the_match = self.the_match;
         let seed = the_match.seed.0;
-        let mut play = Play::new(Terms {
-            opening: the_match.openings[round].clone(),
-            chance: mix(seed ^ mix(round as u64 + 1)),
-            controls: players.map(|index| the_match.players[index].time),
-            strictness: the_match.strictness,
-        });
+        let mut play = Play::new(the_match.terms(scheduled));
         for (player, index) in [Player::P1, Player::P2].into_iter().zip(players) {
             let own = mix(seed.wrapping_add(mix((2 * number + side(player) + 1) as u64)));
             if let Err(reason) = self.begin(index, own) {
@@ -61,11 +77,7 @@ impl<'m> Table<'m> {
         if let Err((player, message)) = self.moves(&mut play, players) {
             return Err(Unplayed { number: number + 1, player: players[side(player)], message });
         }
-        let entrant = |index: usize| {
-            let super::Player { name, build, .. } = &the_match.players[index];
-            Entrant { index, name: name.clone(), build: build.clone() }
-        };
-        Ok(play.into_played(number + 1, the_match.seed, players.map(entrant)))
+        Ok(play.into_played(number + 1, the_match.seed, the_match.entrants(scheduled)))
     }
 
     /// Plays to the end of the game. `players` are the indexes in the match of p1 and p2.

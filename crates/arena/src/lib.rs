@@ -39,6 +39,7 @@ mod header;
 mod link;
 mod matches;
 mod merge;
+mod micros;
 mod opening;
 mod played;
 mod player;
@@ -55,6 +56,7 @@ mod summary;
 pub mod train;
 pub mod trials;
 pub mod tune;
+mod verify;
 
 pub use clock::{GameClock, TimeControl};
 pub use cores::{Cores, CoresError};

@@ -13,6 +13,7 @@ use super::forfeit::ForfeitReason;
 use super::game::Table;
 use super::matches::Match;
 use super::played::{Entrant, Part, PlayedGame, Unplayed};
+use super::schedule::ScheduledGame;
 
 /// How often a game is begun if a player's server is overloaded meanwhile.
 const ATTEMPTS: usize = 3;
@@ -54,14 +55,19 @@ impl Match {
                     build: player.build.clone(),
                 })
                 .collect(),
-            openings: Seed(self.openings.iter().fold(0, |hash, opening| {
-                let texts =
-                    [opening.start_text(), opening.text()].into_iter().chain(opening.played().to_vec());
-                texts.fold(hash, |hash, text| {
-                    text.bytes().fold(mix(hash.wrapping_add(1)), |hash, byte| mix(hash ^ u64::from(byte)))
-                })
-            })),
+            openings: self.openings_hash(),
         })
+    }
+
+    /// A hash of all openings.
+    #[must_use]
+    pub fn openings_hash(&self) -> Seed {
+        Seed(self.openings.iter().fold(0, |hash, opening| {
+            let texts = [opening.start_text(), opening.text()].into_iter().chain(opening.played().to_vec());
+            texts.fold(hash, |hash, text| {
+                text.bytes().fold(mix(hash.wrapping_add(1)), |hash, byte| mix(hash ^ u64::from(byte)))
+            })
+        }))
     }
 
     /// Starts each player once, to report mistakes in its options before they lose a game.
@@ -121,6 +127,21 @@ impl Match {
         Err(format!("game {number} {differs}"))
     }
 
+    /// Plays the two games of a pair, counted from 0, one after the other, with players that are started for
+    /// them. A game in which a player's server is overloaded is played again, as [`run`](Self::run) does.
+    ///
+    /// # Errors
+    /// A game in which a server was overloaded each time, or the first one while `halt` is raised.
+    ///
+    /// # Panics
+    /// If the match has no such pair.
+    pub fn play_pair(&self, pair: usize, halt: &AtomicBool) -> Result<[PlayedGame; 2], Unplayed> {
+        let [first, second] = [2 * pair, 2 * pair + 1]
+            .map(|number| self.schedule.game(number).expect("the match has the pair"));
+        let mut table = Table::new(self, 0);
+        Ok([attempt(&mut table, first, halt)?, attempt(&mut table, second, halt)?])
+    }
+
     /// Plays all games but those whose numbers, counted from 1, are in `played`, and gives each to `finished`
     /// when it ends, before the same table begins another; games that are played at once end in any order.
     /// No further game begins once `halt` is raised.
@@ -160,14 +181,7 @@ impl Match {
                         if halt.load(Ordering::Relaxed) {
                             return;
                         }
-                        let mut game = table.play(scheduled);
-                        for _again in 1..ATTEMPTS {
-                            if game.is_ok() || halt.load(Ordering::Relaxed) {
-                                break;
-                            }
-                            game = table.play(scheduled);
-                        }
-                        if !judge(game) {
+                        if !judge(attempt(&mut table, scheduled, halt)) {
                             return;
                         }
                     }
@@ -176,4 +190,20 @@ impl Match {
         });
         judged.into_inner().unwrap_or_else(PoisonError::into_inner).1
     }
+}
+
+/// Plays a game, again if a player's server was overloaded, as often as that is worth it.
+fn attempt(
+    table: &mut Table<'_>,
+    scheduled: ScheduledGame,
+    halt: &AtomicBool,
+) -> Result<PlayedGame, Unplayed> {
+    let mut game = table.play(scheduled);
+    for _again in 1..ATTEMPTS {
+        if game.is_ok() || halt.load(Ordering::Relaxed) {
+            break;
+        }
+        game = table.play(scheduled);
+    }
+    game
 }

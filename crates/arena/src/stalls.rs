@@ -74,7 +74,7 @@ impl Stalls {
 
     /// For how long in this span at least one core stood still, of these cores or, without any, of all.
     #[must_use]
-    pub(crate) fn during(&self, from: Instant, to: Instant, cores: Option<&[usize]>) -> Duration {
+    pub fn during(&self, from: Instant, to: Instant, cores: Option<&[usize]>) -> Duration {
         let counts = |watch: &&Arc<Watch>| match (watch.core, cores) {
             (Some(core), Some(cores)) => cores.contains(&core),
             _ => true,

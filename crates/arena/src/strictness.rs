@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::micros;
+
 /// What the referee allows.
 ///
 /// ```
@@ -41,21 +43,6 @@ impl Default for Strictness {
             adjudication: Adjudication::Never,
             forgives_stalls: false,
         }
-    }
-}
-
-/// Durations as whole microseconds.
-mod micros {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u64(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-        u64::deserialize(deserializer).map(Duration::from_micros)
     }
 }
 

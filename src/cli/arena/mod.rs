@@ -2,6 +2,8 @@
 
 mod html;
 mod merge;
+#[cfg(feature = "fleet")]
+mod nats;
 mod openings;
 mod player;
 mod presets;
@@ -18,7 +20,7 @@ use crate::arena::archive::{Archive, ArchiveError};
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
 use crate::arena::{
     self, Address, Adjudication, Cores, Format, Header, Match, PlayedGame, Schedule, Shard, Stalls,
-    Strictness, Summary,
+    Strictness, Summary, Unplayed,
 };
 use crate::engine::AnyRoot;
 use plyd_protocol::{Seed, Setting};
@@ -86,6 +88,9 @@ and unix=PATH are servers that run already; token_file=FILE holds the token that
 along, for bots that know no rules. Each opening is played twice, with sides swapped; errors are 95 % intervals.
 The same command with the same --record file goes on where it was ended; with --preset it is a directory.")]
 #[command(mut_arg("game", |game| game.required(false).required_unless_present_any(["preset", "merge"])))]
+#[cfg_attr(feature = "fleet", command(mut_arg("nats", |nats| {
+    nats.conflicts_with_all(["preset", "merge", "shard", "concurrency", "pin"])
+})))]
 pub(super) struct Args {
     /// Play the matches of a published report again, and print its figures beside ours
     #[arg(long, value_name = "NAME", value_parser = presets::parser())]
@@ -155,6 +160,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = DESCRIPTION)]
     #[arg(conflicts_with_all = ["games", "seed", "concurrency", "preset", "record"])]
     merge: Vec<PathBuf>,
+    #[cfg(feature = "fleet")]
+    #[command(flatten)]
+    fleet: nats::FleetArgs,
     /// Write a page of figures, charts and games to step through, which a browser shows without a network
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -190,7 +198,17 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         output::try_path("--html", path, args.record.as_deref())?;
         totals.gallery = Some(Gallery::default());
     }
+    #[cfg(feature = "fleet")]
+    if let Some(server) = args.fleet.server() {
+        nats::play((&server, &args.fleet), &the_match, &mut totals, args.record.as_deref())?;
+        return finish(args, &the_match, totals, out);
+    }
     play(&mut the_match, &mut totals, args.record.as_deref(), &Halt::on_interrupt(PLAYED_OUT)?)?;
+    finish(args, &the_match, totals, out)
+}
+
+/// Reports on what was played.
+fn finish(args: &Args, the_match: &Match, mut totals: Totals, out: &mut impl Write) -> Result<(), Failure> {
     let gallery = totals.gallery.take();
     let header = the_match.header();
     let report = Report::new(&header, args.shard, &totals.summary, totals.assessment());
@@ -223,37 +241,66 @@ fn play(
     record: Option<&Path>,
     halt: &Halt,
 ) -> Result<(), Failure> {
-    let mut archive = record.map(|path| archive(path, the_match, totals)).transpose()?;
+    let archive = record.map(|path| archive(path, the_match, totals)).transpose()?;
     if !totals.is_complete() {
         the_match.reaper = Some(reaper::start()?);
         the_match.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
-        let mut progress = Progress::new(the_match.games() as u64, totals.summary.games);
         let played = std::mem::take(&mut totals.played);
-        let players = &the_match.players;
+        let mut taking = Taking::new(the_match, archive, totals);
         the_match.run(&played, halt.flag(), |game| {
             match game {
-                Ok(game) => {
-                    if let Some(archive) = &mut archive {
-                        archive.append(&game)?;
-                    }
-                    totals.add(&game);
-                }
-                Err(unplayed) => {
-                    let player = &players[unplayed.player].name;
-                    let (game, message) = (unplayed.number, &unplayed.message);
-                    tracing::warn!(game, player, "left out, because the server was overloaded {message}");
-                    totals.summary.leave_out(&unplayed);
-                }
+                Ok(game) => taking.take(&game)?,
+                Err(unplayed) => taking.leave_out(&unplayed),
             }
-            if totals.decided.is_some() {
+            if taking.totals.decided.is_some() {
                 halt.flag().store(true, Ordering::Relaxed);
             }
-            progress
-                .show(totals.summary.games, &report::standing(&totals.summary, totals.assessment().as_ref()));
             Ok::<(), io::Error>(())
         })?;
     }
     Ok(())
+}
+
+/// What is done with each game that ends, wherever it was played.
+struct Taking<'t> {
+    the_match: &'t Match,
+    archive: Option<Archive>,
+    totals: &'t mut Totals,
+    progress: Progress,
+}
+
+impl<'t> Taking<'t> {
+    fn new(the_match: &'t Match, archive: Option<Archive>, totals: &'t mut Totals) -> Self {
+        let progress = Progress::new(the_match.games() as u64, totals.summary.games);
+        Self { the_match, archive, totals, progress }
+    }
+
+    /// Keeps a game and counts it.
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    fn take(&mut self, game: &PlayedGame) -> io::Result<()> {
+        if let Some(archive) = &mut self.archive {
+            archive.append(game)?;
+        }
+        self.totals.add(game);
+        self.show();
+        Ok(())
+    }
+
+    fn leave_out(&mut self, unplayed: &Unplayed) {
+        let player = &self.the_match.players[unplayed.player].name;
+        let (game, message) = (unplayed.number, &unplayed.message);
+        tracing::warn!(game, player, "left out, because the server was overloaded {message}");
+        self.totals.summary.leave_out(unplayed);
+        self.show();
+    }
+
+    fn show(&mut self) {
+        let Totals { summary, .. } = &*self.totals;
+        let standing = report::standing(summary, self.totals.assessment().as_ref());
+        self.progress.show(summary.games, &standing);
+    }
 }
 
 /// The games of a match so far, and what was decided by them.
@@ -338,6 +385,10 @@ fn read_match(args: &Args) -> Result<Match, Failure> {
         texts.iter().map(|text| player::player(game, text)).collect::<Result<_, _>>()?;
     if args.shard.is_some() {
         name_by_content(&mut players);
+    }
+    #[cfg(feature = "fleet")]
+    if args.fleet.server().is_some() {
+        nats::name_by_signature(game, &mut players)?;
     }
     let format = match (args.gauntlet, args.ladder) {
         (true, _) => Format::Gauntlet,

@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         return Err(Failure::Usage(message));
     }
     let entry = registry::game(&pool.terms.game)?;
-    let build = super::build::build(entry)?;
+    let build = crate::cli::signed_build::build(entry)?;
     let all = match &args.players[..] {
         [] => contestants(entry, args.nodes, &build),
         players => {

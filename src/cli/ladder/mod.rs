@@ -2,7 +2,6 @@
 //! commands; what they do is [`plyd_ladder`]'s.
 
 mod bots;
-mod build;
 mod calibrate;
 mod games;
 mod owners;

@@ -243,7 +243,7 @@ fn settings(args: &Args) -> Result<Settings, Failure> {
     let mut seed = [0; 8];
     getrandom(&mut seed, GetRandomFlags::empty()).map_err(io::Error::from)?;
     let ms = Duration::from_millis;
-    let mut settings = Settings::new(super::build::builds()?, u64::from_ne_bytes(seed));
+    let mut settings = Settings::new(crate::cli::signed_build::builds()?, u64::from_ne_bytes(seed));
     settings.games = args.encounters as usize;
     settings.games_of_bot = args.encounters_of_bot;
     settings.house_games = args.encounters_of_house_bot;

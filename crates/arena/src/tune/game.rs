@@ -21,8 +21,15 @@ pub(super) struct Limits {
     pub(super) moves: u32,
 }
 
-/// Plays a game of p1 against p2; gives p1's points, 1 for a win and -1 for a loss, and nothing if `halt` was
-/// raised before the end.
+/// A game that came to its end.
+pub(super) struct Played {
+    /// The points of p1: 1 for a win and -1 for a loss.
+    pub(super) points: i32,
+    /// The moves of both players.
+    pub(super) moves: Vec<String>,
+}
+
+/// Plays a game of p1 against p2; gives nothing if `halt` was raised before the end.
 ///
 /// # Errors
 /// An option that a player cannot have.
@@ -32,16 +39,14 @@ pub(super) fn play(
     limits: Limits,
     seed: u64,
     halt: &AtomicBool,
-) -> Result<Option<i32>, Fault> {
+) -> Result<Option<Played>, Fault> {
     let mut engines: [Box<dyn Engine>; 2] = [opening.engine(players[0])?, opening.engine(players[1])?];
     let mut chance = SplitMix64::new(seed);
     let mut held = opening.extend(&[])?;
     let root = Arc::get_mut(&mut held).expect("it is new");
-    for _ in 0..limits.moves {
-        settle(root, &mut chance);
-        if let Some(outcome) = root.outcome() {
-            return Ok(Some(points(outcome.winner)));
-        }
+    let mut moves = Vec::new();
+    settle(root, &mut chance);
+    while root.outcome().is_none() && moves.len() < limits.moves as usize {
         if halt.load(Ordering::Relaxed) {
             return Ok(None);
         }
@@ -52,9 +57,32 @@ pub(super) fn play(
         let (lines, _) = engine.search(root, &candidates, 1, &control, &mut |_| ());
         let mv = lines.into_iter().next().map_or(candidates.first_text, |line| line.mv().to_owned());
         root.play(&mv)?;
+        moves.push(mv);
+        settle(root, &mut chance);
     }
+    Ok(Some(Played { points: points(root.outcome().and_then(|outcome| outcome.winner)), moves }))
+}
+
+/// The points of p1 in a game of these moves, played by the rules.
+///
+/// # Errors
+/// They are no whole game, for people.
+pub(super) fn judge(opening: &dyn AnyRoot, moves: &[String], most: u32, seed: u64) -> Result<i32, String> {
+    let mut chance = SplitMix64::new(seed);
+    let mut held = opening.extend(&[]).map_err(|fault| fault.message)?;
+    let root = Arc::get_mut(&mut held).expect("it is new");
     settle(root, &mut chance);
-    Ok(Some(points(root.outcome().and_then(|outcome| outcome.winner))))
+    for (number, mv) in moves.iter().enumerate() {
+        if root.outcome().is_some() || number >= most as usize {
+            return Err(format!("the game was over before move {}", number + 1));
+        }
+        root.play(mv).map_err(|fault| format!("move {}: {}", number + 1, fault.message))?;
+        settle(root, &mut chance);
+    }
+    if root.outcome().is_none() && moves.len() < most as usize {
+        return Err(format!("the game was not over after {} moves", moves.len()));
+    }
+    Ok(points(root.outcome().and_then(|outcome| outcome.winner)))
 }
 
 fn points(winner: Option<Side>) -> i32 {

@@ -1,7 +1,8 @@
 //! Tunes evaluation weights by self-play (SPSA): games between settings that differ a little, in this
 //! process.
 //!
-//! In reading order: [`spsa`] (the numbers), [`terms`] (what a tuning is, and the lines of its file), `game`.
+//! In reading order: [`spsa`] (the numbers), [`terms`] (what a tuning is, and the lines of its file), [`Trial`]
+//! (a pair of games, here or elsewhere), `game`.
 //! Which settings meet, their openings and their chance follow from the seed and the games before, so an
 //! interrupted tuning resumes as if it had not been, whatever the number of threads. It reads no
 //! clock.
@@ -9,24 +10,18 @@
 mod game;
 pub mod spsa;
 pub mod terms;
+mod trial;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use plyd_protocol::Settings;
-
 use crate::trials::{self, Start, TrialError};
-use game::Limits;
-use plyd_bridge as bridge;
-use plyd_core::engine::settings::{self, Caps};
-use plyd_core::engine::{AnyRoot, Entry, Fault};
-use plyd_core::options::Options;
-use plyd_core::zobrist::mix;
+use plyd_core::engine::{AnyRoot, Entry};
 use spsa::{Probe, Spsa};
 use terms::{Iteration, Line, Terms};
 
-/// MiB of a player's table: what some thousand nodes a move fill.
-const HASH_MB: usize = 16;
+pub use trial::Trial;
 
 /// A tuning and how far it has come.
 ///
@@ -93,7 +88,7 @@ impl<'a> Tuning<'a> {
         let tuning = Self { entry, terms, start, spsa, done: 0 };
         // Mistakes are reported before the first game.
         let opening = tuning.opening(0)?;
-        drop(opening.engine(&tuning.player(&tuning.spsa.values(), 0)?)?);
+        drop(opening.engine(&tuning.terms.player(entry, &tuning.spsa.values(), 0)?)?);
         Ok(tuning)
     }
 
@@ -154,6 +149,43 @@ impl<'a> Tuning<'a> {
         }
     }
 
+    /// The numbers of the pairs of the next iteration, from 0; of none once all games are played.
+    #[must_use]
+    pub fn pairs(&self) -> Range<u64> {
+        let pairs = u64::from(self.terms.pairs);
+        let first = u64::from(self.done) * pairs;
+        first..first + if self.is_complete() { 0 } else { pairs }
+    }
+
+    /// The two settings that play a pair of the next iteration.
+    #[must_use]
+    pub fn probe(&self, pair: u64) -> Probe {
+        self.spsa.probe(pair)
+    }
+
+    /// Where a pair begins.
+    ///
+    /// # Errors
+    /// There is no opening.
+    pub fn opening(&self, pair: u64) -> Result<Arc<dyn AnyRoot>, TrialError> {
+        Ok(self.terms.games.opening(self.start, self.terms.drawn(pair, 0))?)
+    }
+
+    /// Learns from the results of the next iteration's pairs, wherever they were played: the points of the
+    /// setting whose points count, -2 to 2 each.
+    ///
+    /// # Panics
+    /// If they are not as many as the pairs.
+    pub fn take(&mut self, results: Vec<i32>) -> Iteration {
+        assert_eq!(
+            results.len() as u64,
+            self.pairs().end - self.pairs().start,
+            "an iteration is taken whole"
+        );
+        self.learn(&results);
+        Iteration { number: self.done, results, values: self.values() }
+    }
+
     /// Plays the iterations that are left, and gives each to `finished` with the tuning after it. Once `halt`
     /// is raised no further move is searched, and an unfinished iteration is dropped.
     ///
@@ -167,8 +199,7 @@ impl<'a> Tuning<'a> {
     ) -> Result<(), TrialError> {
         while !self.is_complete() {
             let Some(results) = self.play(threads, halt)? else { break };
-            self.learn(&results);
-            let iteration = Iteration { number: self.done, results, values: self.values() };
+            let iteration = self.take(results);
             finished(self, iteration)?;
         }
         Ok(())
@@ -191,33 +222,8 @@ impl<'a> Tuning<'a> {
     /// A game of a pair from the view of the setting whose points count, which is p2 in the `second` one;
     /// none if it was halted.
     fn game(&self, pair: u64, second: bool, halt: &AtomicBool) -> Result<Option<i32>, TrialError> {
-        let Probe { plus, minus } = self.spsa.probe(pair);
         let opening = self.opening(pair)?;
-        let own = self.drawn(pair, if second { 3 } else { 2 });
-        let [plus, minus] = [self.player(&plus, own)?, self.player(&minus, mix(own))?];
-        let players = if second { [&minus, &plus] } else { [&plus, &minus] };
-        let limits = Limits { nodes: self.terms.nodes, moves: self.terms.games.max_moves };
-        let points = game::play(opening.as_ref(), players, limits, self.drawn(pair, 1), halt)?;
-        Ok(points.map(|points| if second { -points } else { points }))
-    }
-
-    /// A number of the pair: 0 draws its opening, 1 its chance, 2 and 3 the players of its games.
-    fn drawn(&self, pair: u64, which: u64) -> u64 {
-        mix(self.terms.games.seed.0.wrapping_add(mix(4 * pair + which + 1)))
-    }
-
-    fn opening(&self, pair: u64) -> Result<Arc<dyn AnyRoot>, TrialError> {
-        Ok(self.terms.games.opening(self.start, self.drawn(pair, 0))?)
-    }
-
-    /// The options of a setting.
-    fn player(&self, values: &[i64], seed: u64) -> Result<Options, Fault> {
-        let mut given: Settings = self.terms.options.clone();
-        given.insert("eval", self.terms.games.evaluator.as_str());
-        given.insert("deterministic", true);
-        for (weight, &value) in self.terms.weights.iter().zip(values) {
-            given.insert(weight.name.as_str(), value);
-        }
-        settings::options(self.entry, &bridge::given(&given), seed, Caps { threads: 1, hash_mb: HASH_MB })
+        let trial = Trial { terms: &self.terms, entry: self.entry, pair, opening: opening.as_ref() };
+        Ok(trial.play(&self.probe(pair), second, halt)?.map(|(points, _)| points))
     }
 }

@@ -7,6 +7,7 @@
 //! games is a number from -2 to 2. The same seed and results give the same values on every machine.
 
 use plyd_core::zobrist::{SplitMix64, mix};
+use serde::{Deserialize, Serialize};
 
 /// How fast the product of rate and perturbation falls.
 const ALPHA: f64 = 0.602;
@@ -38,7 +39,7 @@ pub struct Gains {
 }
 
 /// Two settings that play a pair of games.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Probe {
     /// The setting whose points count.
     pub plus: Vec<i64>,

@@ -1,16 +1,20 @@
-//! The builds that house bots are pinned to. A version of plyd is no measure of strength: any commit may
-//! change how a game is searched, and the game's signature says whether one did.
+//! The builds that house bots are pinned to, and that workers of a fleet compare. A version of plyd is no
+//! measure of strength: any commit may change how a game is searched, and the game's signature says whether
+//! one did.
 
+#[cfg(feature = "ladder")]
 use std::collections::BTreeMap;
 use std::ptr;
 
+use crate::cli::bench;
 use crate::cli::failure::Failure;
-use crate::cli::{bench, registry};
+#[cfg(feature = "ladder")]
+use crate::cli::registry;
 use crate::engine::Entry;
 use crate::games::REGISTRY;
 
 /// The signatures of plyd's own games, a line each, which a test compares with `plyd bench`.
-const RECORDED: &str = include_str!("../../../tests/signature.txt");
+const RECORDED: &str = include_str!("../../tests/signature.txt");
 
 /// The build of this program for a game.
 ///
@@ -28,6 +32,7 @@ pub(super) fn build(entry: &'static Entry) -> Result<String, Failure> {
 ///
 /// # Errors
 /// As [`build`].
+#[cfg(feature = "ladder")]
 pub(super) fn builds() -> Result<BTreeMap<String, String>, Failure> {
     registry::games().iter().map(|entry| Ok((entry.name.to_owned(), build(entry)?))).collect()
 }

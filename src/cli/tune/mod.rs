@@ -1,4 +1,7 @@
-//! `plyd tune`: better weights for an evaluation, by games in this process.
+//! `plyd tune`: better weights for an evaluation, by games in this process or by those of workers.
+
+#[cfg(feature = "fleet")]
+mod nats;
 
 use std::io::Write;
 use std::path::Path;
@@ -14,14 +17,15 @@ use crate::options::weights::Tunable;
 use plyd_protocol::{MAX_INT, Settings};
 use serde::Serialize;
 
-use super::failure::Failure;
-use super::interrupt::Halt;
-use super::position::{once, option_settings, warn};
-use super::progress::Progress;
-use super::trials::{LEFT_OUT, TrialArgs, refused};
-use super::{parse, write_json};
+use crate::cli::failure::Failure;
+use crate::cli::interrupt::Halt;
+use crate::cli::position::{once, option_settings, warn};
+use crate::cli::progress::Progress;
+use crate::cli::trials::{LEFT_OUT, TrialArgs, refused};
+use crate::cli::{parse, write_json};
 
 #[derive(Debug, clap::Args)]
+#[cfg_attr(feature = "fleet", command(mut_arg("nats", |nats| nats.conflicts_with("threads"))))]
 #[command(after_help = "\
 Examples:
   plyd tune ijk --rules size=4 --nodes 1000 --state ijk.jsonl --out crates/games/src/ijk/weights.txt
@@ -57,6 +61,9 @@ pub(super) struct Args {
     /// How far a weight moves for one won game of the last pair, as a part of its step
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = |text: &str| parse::share(text, 1.0))]
     rate: f64,
+    #[cfg(feature = "fleet")]
+    #[command(flatten)]
+    queue: crate::cli::nats::QueueArgs,
 }
 
 /// Options that a tuning sets by itself, and what to give instead.
@@ -85,18 +92,33 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let weighted = |entry: &'static Entry| entry.tunable().map(|one| one.evaluator).collect();
     let evaluator = trials.evaluator(weighted, "weights")?;
     let tunable = entry.tunable().find(|one| one.evaluator == evaluator).expect("it was found among them");
-    let terms = terms(args, entry, &tunable)?;
+    #[cfg_attr(
+        not(feature = "fleet"),
+        expect(unused_mut, reason = "workers compare the build in another way")
+    )]
+    let mut terms = terms(args, entry, &tunable)?;
+    #[cfg(feature = "fleet")]
+    if args.queue.server().is_some() {
+        terms.games.build = Some(crate::cli::signed_build::build(entry)?);
+    }
     let start = |seed| trials.start(seed);
     let mut tuning = Tuning::new(entry, terms, &start)?;
     let mut archive = trials.state.as_deref().map(|path| archive(path, &mut tuning)).transpose()?;
     trials.try_out()?;
     if !tuning.is_complete() {
-        let halt = Halt::on_interrupt(LEFT_OUT)?;
+        let halt = Halt::on_interrupt(interrupted(args))?;
         let mut progress = Progress::new(tuning.terms().scheduled(), tuning.games());
         let finished = |tuning: &Tuning<'_>, iteration: Iteration| {
             progress.show(tuning.games(), &standing(tuning));
             archive.as_mut().map_or(Ok(()), |archive| archive.append(&Line::Iteration(iteration)))
         };
+        #[cfg(feature = "fleet")]
+        if let Some(server) = args.queue.server() {
+            nats::run(&server, args.queue.ack_wait, entry, &mut tuning, &halt, finished)?;
+        } else {
+            tuning.run(trials.threads.into(), halt.flag(), finished)?;
+        }
+        #[cfg(not(feature = "fleet"))]
         tuning.run(trials.threads.into(), halt.flag(), finished)?;
     }
     let file = tuning.terms().file(&tunable, &tuning.values(), tuning.games());
@@ -107,6 +129,18 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         show(trials, &tuning, &file, written.is_ok(), out)?
     }
     written
+}
+
+/// What an interrupt does.
+#[cfg(feature = "fleet")]
+fn interrupted(args: &Args) -> &'static str {
+    if args.queue.server().is_some() { crate::cli::nats::LEFT } else { LEFT_OUT }
+}
+
+/// What an interrupt does.
+#[cfg(not(feature = "fleet"))]
+fn interrupted(_: &Args) -> &'static str {
+    LEFT_OUT
 }
 
 /// What the arguments ask for.

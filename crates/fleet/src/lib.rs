@@ -1,0 +1,42 @@
+//! Matches on many machines: a coordinator puts the pairs of games of a match into a queue of NATS JetStream,
+//! and workers anywhere take one pair at a time, play it, and store its result there.
+//!
+//! Each pair counts once, whatever dies: jobs and results have one subject a pair, and the first write to a
+//! subject wins, for ever, because the server compares the subject's last sequence. Nothing rests on message
+//! ids, which JetStream forgets after some minutes, nor on acknowledgements, which may come too late: whoever
+//! writes second learns that somebody was first, which is as good.
+//!
+//! It knows no game, no command line and no file: which games there are, what a worker may run and what is
+//! done with a result is the caller's. How a pair is played is [`plyd_arena`]'s.
+//!
+//! # Where to begin
+//!
+//! [`Queue`] is the server as both ends see it, with its streams and subjects; [`coordinate`] puts [`Work`]
+//! there and takes the results, and [`work`] is a worker's whole life. [`Description`], [`Job`] and
+//! [`PairResult`] are what they send each other.
+
+mod build;
+mod coordinator;
+mod description;
+mod error;
+mod heartbeat;
+mod message;
+mod names;
+mod observer;
+mod permit;
+mod place;
+mod queue;
+mod worker;
+
+pub use build::{Build, Builds, Signer, Trusted};
+pub use coordinator::{Ended, Refusal, Work, coordinate};
+pub use description::{DescribedMatch, Description, Location, MatchId, Task, Traveller};
+pub use error::FleetError;
+pub use heartbeat::{Busy, CoordinatorStatus, Fault, WorkerStatus};
+pub use message::{Job, PairResult, TrialResult};
+pub use names::is_name;
+pub use observer::{FleetStatus, MatchStatus, Observer};
+pub use permit::{Denied, Permit};
+pub use place::{Credentials, Server};
+pub use queue::{Backlog, Lease, Queue, Stored, StoredResult};
+pub use worker::{Left, WorkerSettings, work};

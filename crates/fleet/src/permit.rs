@@ -1,0 +1,184 @@
+//! What a worker may play: it believes nothing of a match beyond what its operator allows.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use plyd_arena::tune::terms::Terms;
+use plyd_arena::{Address, Match, Player, Program, Reaper, Stalls};
+use plyd_bridge as bridge;
+use plyd_core::engine::{AnyRoot, Entry, settings};
+use plyd_protocol::{Setting, echo};
+
+use super::build::{Build, Builds};
+use super::description::{DescribedMatch, Location, Traveller};
+use super::message::Job;
+
+/// What gives the build of this program for a game, which travellers name.
+type OwnBuild = dyn Fn(&'static Entry) -> Result<String, String> + Send + Sync;
+
+/// What gives the command that starts a program with its arguments.
+type Confined = dyn Fn(&Path, &[String]) -> Program + Send + Sync;
+
+/// What a worker may play, and by what.
+pub struct Permit {
+    /// The games that it knows.
+    pub games: Vec<&'static Entry>,
+    /// What serves its own players.
+    pub own: Program,
+    /// Its own build for a game.
+    pub build: Box<OwnBuild>,
+    /// Whether players may be servers that it calls.
+    pub addresses: bool,
+    /// The programs that travel and may run here; none: no program may.
+    pub builds: Option<Builds>,
+    /// What starts such a program, within limits.
+    pub confined: Box<Confined>,
+    /// The most threads of a player.
+    pub threads: usize,
+    /// The largest table of a player, in MiB.
+    pub hash_mb: usize,
+    /// What ends the players' processes if the worker is killed.
+    pub reaper: Option<Arc<Reaper>>,
+}
+
+/// Why a worker does not play a pair, for people.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Denied(pub String);
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Permit {
+    /// The match with one opening, as it may be played here: the opening stands for each round.
+    ///
+    /// # Errors
+    /// What is not allowed or not known here.
+    pub fn open(&self, described: &DescribedMatch, job: &Job) -> Result<Match, Denied> {
+        let game = self.game(&described.game)?;
+        let players = described.players.iter().map(|traveller| self.player(game, traveller));
+        let players = players.collect::<Result<Vec<_>, _>>()?;
+        let opening = opening(game, job)?;
+        let schedule = described.schedule();
+        Ok(Match {
+            game,
+            rules: described.rules.clone(),
+            players,
+            openings: vec![opening; schedule.rounds()],
+            schedule,
+            shard: None,
+            strictness: described.terms,
+            seed: described.seed,
+            concurrency: 1,
+            cores: None,
+            reaper: self.reaper.clone(),
+            stalls: described.terms.forgives_stalls.then(Stalls::watch),
+        })
+    }
+
+    /// The programs of a match that are to be had from the server before it is opened.
+    pub(super) fn builds<'d>(
+        &self,
+        described: &'d DescribedMatch,
+    ) -> impl Iterator<Item = (&Builds, &'d Build)> {
+        let players = described.players.iter();
+        players.filter_map(|player| match (&player.at, &self.builds) {
+            (Location::Build(build), Some(builds)) => Some((builds, build)),
+            _ => None,
+        })
+    }
+
+    /// The game of a tuning, and where its pair begins.
+    ///
+    /// # Errors
+    /// What is not known here, or of another build.
+    pub fn open_trial(&self, terms: &Terms, job: &Job) -> Result<(&'static Entry, Arc<dyn AnyRoot>), Denied> {
+        let game = self.game(&terms.games.game)?;
+        let denied = |why: String| Denied(format!("a tuning: {why}"));
+        self.check_build(game, terms.games.build.as_deref()).map_err(denied)?;
+        Ok((game, opening(game, job)?))
+    }
+
+    /// The game of that name.
+    ///
+    /// # Errors
+    /// There is none here.
+    pub(super) fn game(&self, name: &str) -> Result<&'static Entry, Denied> {
+        let entry = self.games.iter().find(|entry| entry.name == name);
+        entry.copied().ok_or_else(|| Denied(format!("this worker has no game `{}`", echo(name))))
+    }
+
+    /// Whether what plays by itself here is what is asked for.
+    fn check_build(&self, game: &'static Entry, build: Option<&str>) -> Result<(), String> {
+        let own = (self.build)(game)?;
+        if build == Some(&*own) {
+            return Ok(());
+        }
+        Err(format!("is of `{}`, and this is `{own}`", echo(build.unwrap_or("no build"))))
+    }
+
+    fn player(&self, game: &'static Entry, traveller: &Traveller) -> Result<Player, Denied> {
+        let Traveller { name, at, build, options, time, limit, legal } = traveller;
+        let denied = |why: String| Denied(format!("player `{}`: {why}", echo(name)));
+        let address = match at {
+            Location::BuiltIn => {
+                self.check_build(game, build.as_deref()).map_err(denied)?;
+                let checked = settings::check_options(game, &bridge::given(options));
+                checked.map_err(|fault| denied(fault.message))?;
+                for (option, most) in [("threads", self.threads), ("hash_mb", self.hash_mb)] {
+                    if let Some(Setting::Int(wanted)) = options.get(option)
+                        && usize::try_from(*wanted).is_ok_and(|wanted| wanted > most)
+                    {
+                        return Err(denied(format!(
+                            "{option}={wanted} is more than the {most} of this worker"
+                        )));
+                    }
+                }
+                Address::Program(self.own.clone())
+            }
+            Location::Address(_) if !self.addresses => {
+                return Err(denied(
+                    "is at an address, and this worker calls none (--allow-address)".to_owned(),
+                ));
+            }
+            Location::Build(build) => match &self.builds {
+                None => {
+                    return Err(denied(
+                        "is a program, and this worker runs none (--allow-builds)".to_owned(),
+                    ));
+                }
+                Some(builds) => {
+                    builds.check(build).map_err(denied)?;
+                    Address::Program((self.confined)(&builds.path(build), &build.arguments))
+                }
+            },
+            Location::Address(address) => Address::read(address).map_err(denied)?,
+        };
+        Ok(Player {
+            name: name.clone(),
+            address,
+            token: None,
+            build: build.clone(),
+            options: options.clone(),
+            time: *time,
+            limit: *limit,
+            legal: *legal,
+        })
+    }
+}
+
+/// The position where a pair begins.
+fn opening(game: &'static Entry, job: &Job) -> Result<Arc<dyn AnyRoot>, Denied> {
+    let rules = settings::rules(game, &bridge::given(&job.rules), 0);
+    let start = rules.and_then(|rules| settings::open(game, &rules, Some(&job.start)));
+    let root = start
+        .and_then(|start| start.extend(&job.moves))
+        .map_err(|fault| Denied(format!("an opening: {}", fault.message)))?;
+    if root.outcome().is_some() {
+        return Err(Denied("an opening: the game is over there".to_owned()));
+    }
+    Ok(root)
+}

@@ -1,0 +1,235 @@
+//! A server of NATS for tests: in a folder of its own, on a port of its own, ended with them; and a client of
+//! it that can do what plyd never would.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use plyd::client::Process;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::{Folder, process};
+
+/// How long something may take; far above what a loaded machine needs.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Waits until something is so, without a core of its own.
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + TIMEOUT;
+    while !is_so() {
+        assert!(Instant::now() < end, "never: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A server with JetStream.
+pub(crate) struct Nats {
+    pub(crate) folder: Folder,
+    port: u16,
+    server: Mutex<Option<Process>>,
+}
+
+impl Nats {
+    /// Starts a server that lets everybody in; none where it is not installed.
+    pub(crate) fn start() -> Option<Self> {
+        Self::start_with("")
+    }
+
+    /// Starts a server with more lines in its configuration, in which `FOLDER` is its folder.
+    pub(crate) fn start_with(configuration: &str) -> Option<Self> {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let path = std::env::var_os("PATH")?;
+        let mut places = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
+        places.find(|place| place.join("nats-server").exists())?;
+        let folder = Folder::new(&format!("nats-{}", NUMBER.fetch_add(1, Ordering::Relaxed)));
+        // Free at this instant; it is kept over restarts.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let place = folder.path.display().to_string();
+        let configuration = configuration.replace("FOLDER", &place);
+        let text = format!(
+            "listen: 127.0.0.1:{port}\njetstream {{ store_dir: \"{place}/store\" }}\n{configuration}\n"
+        );
+        folder.file("nats.conf", text);
+        let nats = Self { folder, port, server: Mutex::default() };
+        nats.serve();
+        Some(nats)
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Starts it, where it was before.
+    pub(crate) fn serve(&self) {
+        let mut command = Command::new("nats-server");
+        command.arg("-c").arg(self.folder.path.join("nats.conf")).arg("-l").arg(self.log());
+        command.env("PATH", format!("{}:/usr/sbin", std::env::var("PATH").unwrap()));
+        let mut launch = process::launch(&command);
+        launch.command.stdout(Stdio::null()).stderr(Stdio::null());
+        *self.server.lock().unwrap() = Some(process::spawn(launch));
+        wait_until("the server listens", || TcpStream::connect(("127.0.0.1", self.port)).is_ok());
+    }
+
+    /// Ends it by a signal.
+    pub(crate) fn end(&self, signal: Signal) {
+        let mut server = self.server.lock().unwrap().take().unwrap();
+        process::signal(&server, signal);
+        process::exit(&mut server);
+    }
+
+    /// A client.
+    pub(crate) fn client(&self) -> RawClient {
+        RawClient::connect(self.port)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path.join("log")
+    }
+
+    /// What it logged.
+    pub(crate) fn logged(&self) -> String {
+        fs::read_to_string(self.log()).unwrap_or_default()
+    }
+}
+
+/// A client that speaks the protocol of NATS by itself.
+pub(crate) struct RawClient {
+    stream: TcpStream,
+    lines: BufReader<TcpStream>,
+    requests: usize,
+}
+
+/// A message that came.
+#[derive(Debug)]
+pub(crate) struct RawMessage {
+    pub(crate) subject: String,
+    pub(crate) reply: Option<String>,
+    pub(crate) headers: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl RawMessage {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap()
+    }
+}
+
+impl RawClient {
+    fn connect(port: u16) -> Self {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap());
+        lines.read_line(&mut String::new()).unwrap();
+        stream.write_all(b"CONNECT {\"verbose\":false,\"headers\":true,\"no_responders\":true}\r\nSUB _INBOX.test.* 1\r\n").unwrap();
+        Self { stream, lines, requests: 0 }
+    }
+
+    /// Sends a message and waits for the answer.
+    pub(crate) fn request(&mut self, subject: &str, headers: &[(&str, &str)], bytes: &[u8]) -> RawMessage {
+        self.requests += 1;
+        let inbox = format!("_INBOX.test.{}", self.requests);
+        self.send(subject, Some(&inbox), headers, bytes);
+        loop {
+            let message = self.next();
+            if message.subject == inbox || !message.subject.starts_with("_INBOX") {
+                return message;
+            }
+        }
+    }
+
+    /// Asks the server's own API.
+    pub(crate) fn api(&mut self, subject: &str, payload: &Value) -> Value {
+        self.request(&format!("$JS.API.{subject}"), &[], payload.to_string().as_bytes()).json()
+    }
+
+    /// Stores a message at a subject that has none; what the server says of it.
+    pub(crate) fn store(&mut self, subject: &str, bytes: &[u8]) -> Value {
+        self.request(subject, &[("Nats-Expected-Last-Subject-Sequence", "0")], bytes).json()
+    }
+
+    /// Takes a job.
+    pub(crate) fn take(&mut self) -> RawMessage {
+        let request = json!({ "batch": 1, "expires": 1_000_000_000_u64 }).to_string();
+        loop {
+            let message =
+                self.request("$JS.API.CONSUMER.MSG.NEXT.plyd_jobs.workers", &[], request.as_bytes());
+            // Else nothing came in that time, or there is no queue yet.
+            if message.subject.starts_with("plyd.job.") {
+                return message;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Says that a job is done.
+    pub(crate) fn done(&mut self, job: &RawMessage) {
+        self.request(job.reply.as_ref().unwrap(), &[], b"+ACK");
+    }
+
+    /// How many messages a stream has.
+    pub(crate) fn count(&mut self, stream: &str) -> u64 {
+        self.api(&format!("STREAM.INFO.{stream}"), &json!({}))["state"]["messages"].as_u64().unwrap_or(0)
+    }
+
+    /// How many jobs are played just now.
+    pub(crate) fn played(&mut self) -> u64 {
+        let info = self.api("CONSUMER.INFO.plyd_jobs.workers", &json!({}));
+        info["num_ack_pending"].as_u64().unwrap_or(0)
+    }
+
+    fn send(&mut self, subject: &str, reply: Option<&str>, headers: &[(&str, &str)], bytes: &[u8]) {
+        let reply = reply.map_or_else(String::new, |reply| format!("{reply} "));
+        let mut head = String::new();
+        if !headers.is_empty() {
+            head = "NATS/1.0\r\n".to_owned();
+            headers.iter().for_each(|(name, value)| head += &format!("{name}: {value}\r\n"));
+            head += "\r\n";
+        }
+        let (verb, sizes) = if head.is_empty() {
+            ("PUB", bytes.len().to_string())
+        } else {
+            ("HPUB", format!("{} {}", head.len(), head.len() + bytes.len()))
+        };
+        let start = format!("{verb} {subject} {reply}{sizes}\r\n{head}");
+        self.stream.write_all(&[start.as_bytes(), bytes, b"\r\n"].concat()).unwrap();
+    }
+
+    fn next(&mut self) -> RawMessage {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "the server is gone");
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let is_message = ["MSG", "HMSG"].contains(&words[0]);
+            if words[0] == "PING" {
+                self.stream.write_all(b"PONG\r\n").unwrap();
+            }
+            assert!(!words[0].starts_with("-ERR"), "{line}");
+            if is_message {
+                let length: usize = words.last().unwrap().parse().unwrap();
+                let head: usize =
+                    if words[0] == "HMSG" { words[words.len() - 2].parse().unwrap() } else { 0 };
+                let sizes = if words[0] == "HMSG" { 2 } else { 1 };
+                let mut bytes = vec![0; length + 2];
+                self.lines.read_exact(&mut bytes).unwrap();
+                let headers = String::from_utf8(bytes[..head].to_vec()).unwrap();
+                return RawMessage {
+                    subject: words[1].to_owned(),
+                    reply: (words.len() == 4 + sizes).then(|| words[3].to_owned()),
+                    headers,
+                    bytes: bytes[head..length].to_vec(),
+                };
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Workers, the server and the coordinator are killed or stand still.
+
+use std::fs;
+
+use plyd::client::Process;
+use rustix::process::Signal;
+use serde_json::json;
+
+use super::{Coordinator, MATCH, comparable, local, nats, shown, without_times, worker};
+use crate::common::nats::wait_until;
+use crate::common::{Random, is_whole, process};
+use crate::matches::directory;
+
+/// The workers at any time.
+const WORKERS: usize = 3;
+
+#[test]
+fn each_pair_counts_once_whatever_is_killed() {
+    let games = if is_whole() { "300" } else { "40" };
+    let the_match = [&MATCH[..], &["--games", games]].concat();
+    let games: usize = games.parse().unwrap();
+    let (records, report) = local(&the_match);
+    let (nats, directory) = (nats(), directory());
+    let mut random = Random::new(games as u64);
+    let mut coordinator = Coordinator::start(&nats, &directory, &the_match);
+    let mut number = 0;
+    let mut start = || {
+        number += 1;
+        worker(&nats, &format!("worker-{number}"), &[])
+    };
+    let mut workers: Vec<Process> = (0..WORKERS).map(|_| start()).collect();
+    // After so many games each: a worker, most often; twice the server, once the coordinator.
+    let steps = if is_whole() { 30 } else { 10 };
+    let mut kills = 0;
+    for step in 1..steps {
+        let games = games * step / steps;
+        wait_until("games are played", || coordinator.kept() >= games);
+        if step == steps / 3 {
+            nats.end(Signal::KILL);
+            nats.serve();
+        } else if step == 2 * steps / 3 {
+            nats.end(Signal::TERM);
+            nats.serve();
+        } else if step == steps / 2 {
+            process::signal(&coordinator.process, Signal::KILL);
+            process::exit(&mut coordinator.process);
+            coordinator = Coordinator::start(&nats, &directory, &the_match);
+        } else {
+            let victim = &mut workers[random.below(WORKERS)];
+            process::signal(victim, Signal::KILL);
+            process::exit(victim);
+            *victim = start();
+            kills += 1;
+        }
+    }
+    let (played, reported, said) = coordinator.finish();
+    assert_eq!(kills, steps - 4);
+    let numbers: Vec<u64> = played.iter().map(|record| record["number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=games as u64).collect::<Vec<_>>(), "each game is there once");
+    assert_eq!(comparable(played), comparable(records));
+    assert_eq!(without_times(reported), without_times(report));
+    assert!(!said.iter().any(|line| line.contains("refused")), "{said:#?}");
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn a_worker_that_stood_still_writes_second_and_does_no_harm() {
+    let the_match = [&MATCH[..], &["--games", "4"]].concat();
+    let (records, _) = local(&the_match);
+    let (nats, directory) = (nats(), directory());
+    // A window in which JetStream knows message ids that is soon over, as it is after two minutes.
+    let mut client = nats.client();
+    let window = 100_000_000_u64;
+    for (name, subjects, retention) in [
+        ("plyd_results", json!(["plyd.match.*", "plyd.result.*.*"]), "limits"),
+        ("plyd_jobs", json!(["plyd.job.*.*"]), "workqueue"),
+    ] {
+        let stream = json!({
+            "name": name, "subjects": subjects, "retention": retention, "storage": "file", "num_replicas": 1,
+            "max_msgs_per_subject": 1, "discard": "new", "discard_new_per_subject": true, "allow_direct": true,
+            "duplicate_window": window,
+        });
+        let made = client.api(&format!("STREAM.CREATE.{name}"), &stream);
+        assert_eq!(made["config"]["duplicate_window"], window, "{made}");
+    }
+    let coordinator = Coordinator::start(&nats, &directory, &the_match);
+    let slow = worker(&nats, "slow", &[]);
+    wait_until("it plays", || client.played() == 1);
+    process::signal(&slow, Signal::STOP);
+    let _quick = worker(&nats, "quick", &[]);
+    // The match is over only if the pair that the first one has is played by the second, after its wait.
+    let (played, _, said) = coordinator.finish();
+    process::signal(&slow, Signal::CONT);
+    wait_until("it has written second", || {
+        let slow = shown(&nats, "slow");
+        slow["doubled"].as_u64().unwrap_or(0) + slow["games"].as_u64().unwrap_or(0) / 2 >= 1
+            && slow["busy"] == json!([])
+    });
+    let slow = shown(&nats, "slow");
+    assert_eq!(slow["doubled"], 1, "{slow}");
+    // Four games in two pairs, and the description.
+    assert_eq!(client.count("plyd_results"), 3);
+    assert_eq!(client.count("plyd_jobs"), 0);
+    assert_eq!(comparable(played), comparable(records));
+    assert!(!said.iter().any(|line| line.contains("refused")), "{said:#?}");
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn a_job_that_is_queued_twice_is_played_once() {
+    let the_match = [&MATCH[..], &["--games", "4"]].concat();
+    let (nats, directory) = (nats(), directory());
+    let coordinator = Coordinator::start(&nats, &directory, &the_match);
+    let mut client = nats.client();
+    // A job as it is, given back at once.
+    let job = client.take();
+    client.request(job.reply.as_ref().unwrap(), &[], b"-NAK");
+    let _worker = worker(&nats, "a", &[]);
+    let (_, report, _) = coordinator.finish();
+    assert_eq!(report["summary"]["games"], 4);
+    let before = shown(&nats, "a");
+    assert_eq!(before["games"], 4, "{before}");
+    let stored = client.store(&job.subject, &job.bytes);
+    assert!(stored["seq"].is_u64(), "{stored}");
+    wait_until("the job is taken away", || client.count("plyd_jobs") == 0);
+    let after = shown(&nats, "a");
+    assert_eq!((&after["games"], &after["doubled"]), (&json!(4), &json!(0)), "{after}");
+    assert_eq!(client.count("plyd_results"), 3);
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn a_worker_leaves_after_its_pair_and_at_once_if_it_is_told_again() {
+    let the_match = [&MATCH[..], &["--games", "40"]].concat();
+    let (nats, directory) = (nats(), directory());
+    let coordinator = Coordinator::start(&nats, &directory, &the_match);
+    let mut client = nats.client();
+    let mut polite = worker(&nats, "polite", &[]);
+    wait_until("it plays", || client.played() == 1);
+    process::signal(&polite, Signal::TERM);
+    assert!(process::exit(&mut polite).success());
+    wait_until("its pair counts", || coordinator.kept() >= 2);
+    assert_eq!(client.played(), 0);
+    let mut hasty = worker(&nats, "hasty", &[]);
+    wait_until("it plays", || client.played() == 1);
+    process::signal(&hasty, Signal::TERM);
+    wait_until("it has heard", || shown(&nats, "hasty")["leaves"] == true || !process::runs(&mut hasty));
+    if process::runs(&mut hasty) {
+        process::signal(&hasty, Signal::TERM);
+    }
+    process::exit(&mut hasty);
+    wait_until("nobody has a pair", || client.played() == 0);
+    drop(coordinator);
+    fs::remove_dir_all(directory).unwrap();
+}

@@ -1,0 +1,112 @@
+//! What a false worker sends is not believed, and its pair is played again.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{Coordinator, MATCH, comparable, local, nats, worker};
+use crate::common::nats::wait_until;
+use crate::matches::directory;
+
+/// What a worker may change of its result, and what is said of it.
+type Falsehood = (&'static str, fn(&mut Value));
+
+/// A game of a result.
+fn first(result: &mut Value) -> &mut Value {
+    &mut result["games"][0]
+}
+
+const FALSEHOODS: &[Falsehood] = &[
+    ("its moves and its result are not those of the rules", |result| {
+        let winner = &mut first(result)["result"]["winner"];
+        *winner = if *winner == "p1" { json!("p2") } else { json!("p1") };
+    }),
+    ("turn 1: ", |result| first(result)["moves"][3] = json!("z9")),
+    ("it has no end", |result| {
+        first(result)["moves"].as_array_mut().unwrap().pop();
+        first(result)["answers"].as_array_mut().unwrap().pop();
+    }),
+    ("its answers are not those of its moves", |result| {
+        first(result)["answers"].as_array_mut().unwrap().pop();
+    }),
+    ("has another opening", |result| first(result)["opening"] = json!(2)),
+    ("has another seed", |result| first(result)["seed"] = json!("1")),
+    ("was refereed on other terms", |result| first(result)["terms"]["max_moves"] = json!(7)),
+    ("is of another game", |result| first(result)["game"] = json!("l-game")),
+    ("has other rules", |result| first(result)["rules"]["width"] = json!(7)),
+    ("was played by", |result| first(result)["players"][0]["name"] = json!("somebody")),
+    ("by another build", |result| first(result)["players"][0]["build"] = json!("mine")),
+    ("was played for shard", |result| {
+        let players = first(result)["players"].clone();
+        let part = json!({ "shard": "0/2", "format": "round_robin", "games": 4, "rules": {}, "players": players,
+            "openings": "1" });
+        first(result)["part"] = part;
+    }),
+    ("is not of pair", |result| first(result)["number"] = json!(999)),
+    ("is not of pair", |result| result["games"].as_array_mut().unwrap().swap(0, 1)),
+    ("it is forfeited after its end", |result| {
+        first(result)["forfeit"] = json!({ "player": "p1", "kind": "crash", "message": "so I say" });
+    }),
+    ("contradicted proofs", |result| {
+        first(result)["contradictions"] = json!([{ "player": "p1", "answer": 0, "message": "so I say" }]);
+    }),
+    ("longer than anybody waits", |result| first(result)["answers"][0]["time_us"] = json!(u64::MAX)),
+    ("a late answer is forgiven", |result| first(result)["answers"][0]["forgiven_us"] = json!(1)),
+    ("it is the other player's", |result| first(result)["answers"][0]["player"] = json!("p1")),
+    ("were scaled in another way", |result| result["scale"] = json!(1000)),
+    ("it cannot be read", |result| *result = json!({ "worker": "liar" })),
+    ("it cannot be read", |result| drop(result["games"].as_array_mut().unwrap().pop())),
+];
+
+#[test]
+fn what_is_false_is_refused_and_the_pair_is_played_again() {
+    let the_match = [&MATCH[..], &["--games", "4"]].concat();
+    let (records, _) = local(&the_match);
+    let (nats, directory) = (nats(), directory());
+    let coordinator = Coordinator::start(&nats, &directory, &the_match);
+    let mut client = nats.client();
+    // The coordinator's own words for its players.
+    let build = {
+        client.take();
+        let subject = client.api("STREAM.INFO.plyd_results", &json!({ "subjects_filter": "plyd.match.*" }));
+        let subject = subject["state"]["subjects"].as_object().unwrap().keys().next().unwrap().clone();
+        let described = client.request(&format!("$JS.API.DIRECT.GET.plyd_results.{subject}"), &[], b"");
+        described.json()["match"]["players"][0]["build"].clone()
+    };
+    let result_of = |pair: usize| {
+        let mut games = records[2 * (pair - 1)..2 * pair].to_vec();
+        for game in &mut games {
+            game["players"].as_array_mut().unwrap().iter_mut().for_each(|of| of["build"] = build.clone());
+        }
+        json!({ "worker": "liar", "games": games })
+    };
+    for (words, change) in FALSEHOODS {
+        let job = client.take();
+        let pair: usize = job.subject.rsplit('.').next().unwrap().parse().unwrap();
+        let mut result = result_of(pair);
+        change(&mut result);
+        assert_ne!(result, result_of(pair), "{words}: nothing is changed");
+        client.done(&job);
+        let stored =
+            client.store(&job.subject.replace("plyd.job.", "plyd.result."), result.to_string().as_bytes());
+        assert!(stored["seq"].is_u64(), "{stored}");
+        let said = coordinator.log.wait_for("a result is refused");
+        assert!(said.contains(words), "without `{words}`: {said}");
+        wait_until("it is taken away", || client.count("plyd_results") == 1);
+    }
+    assert_eq!(coordinator.kept(), 0);
+    // What is true is believed, whoever sends it.
+    let job = client.take();
+    let pair: usize = job.subject.rsplit('.').next().unwrap().parse().unwrap();
+    let result = job.subject.replace("plyd.job.", "plyd.result.");
+    client.store(&result, result_of(pair).to_string().as_bytes());
+    client.done(&job);
+    wait_until("it counts", || coordinator.kept() == 2);
+    let _worker = worker(&nats, "honest", &[]);
+    let (played, _, said) = coordinator.finish();
+    assert_eq!(comparable(played), comparable(records));
+    let count = FALSEHOODS.len() - 2;
+    let counted = format!("{count} results of worker `liar` were refused");
+    assert!(said.iter().any(|line| line.contains(&counted)), "{said:#?}");
+    fs::remove_dir_all(directory).unwrap();
+}

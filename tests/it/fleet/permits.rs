@@ -1,0 +1,87 @@
+//! What a worker does not play unless its operator allows it.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{ACK_WAIT, nats, shown, worker};
+use crate::common::nats::wait_until;
+use crate::common::{Server, process};
+use crate::matches::{GREEDY, command, directory};
+
+#[test]
+fn an_address_is_called_by_a_worker_that_may() {
+    let (nats, directory, server) = (nats(), directory(), Server::tcp(&[]));
+    let (url, player) = (nats.url(), format!("tcp={},player=greedy,time=1000s", server.address()));
+    let the_match = ["isolation", "--rules", "width=5,height=5", "--player", GREEDY, "--player", &player];
+    let more = ["--games", "2", "--nats", &url, "--ack-wait", ACK_WAIT, "--json"];
+    let mut launch = command(&directory, &[&the_match[..], &more].concat());
+    launch.command.stdout(std::process::Stdio::piped());
+    let coordinator = process::spawn(launch);
+    let careful = worker(&nats, "careful", &[]);
+    wait_until("it says why it does not play", || {
+        let faults = shown(&nats, "careful")["faults"].to_string();
+        faults.contains("--allow-address")
+    });
+    let _free = worker(&nats, "free", &["--allow-address"]);
+    let output = process::outcome(coordinator);
+    assert!(output.status.success());
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["summary"]["games"], 2);
+    assert_eq!(shown(&nats, "careful")["games"], 0);
+    assert_eq!(shown(&nats, "free")["games"], 2);
+    drop(careful);
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn what_a_worker_does_not_have_or_may_not_use_it_gives_back() {
+    let (nats, directory) = (nats(), directory());
+    let the_match = ["isolation", "--rules", "width=5,height=5", "--player", GREEDY, "--games", "2"];
+    let url = nats.url();
+    let started = |player: &str| {
+        let more = ["--player", player, "--nats", &url, "--ack-wait", ACK_WAIT];
+        process::spawn(command(&directory, &[&the_match[..], &more].concat()))
+    };
+    let _worker = worker(&nats, "small", &["--max-hash", "64", "--max-threads", "1"]);
+    for (player, words) in [
+        ("default,nodes=100,hash_mb=65", "hash_mb=65 is more than the 64"),
+        ("default,nodes=100,threads=2", "threads=2 is more than the 1"),
+    ] {
+        let coordinator = started(player);
+        wait_until(words, || shown(&nats, "small")["faults"].to_string().contains(words));
+        drop(coordinator);
+    }
+    // A match as a plyd would describe it that searches otherwise.
+    let mut client = nats.client();
+    let info = client.api("STREAM.INFO.plyd_results", &json!({ "subjects_filter": "plyd.match.*" }));
+    let subject = info["state"]["subjects"].as_object().unwrap().keys().next().unwrap().clone();
+    let described = client.request(&format!("$JS.API.DIRECT.GET.plyd_results.{subject}"), &[], b"");
+    let job = client.api("STREAM.INFO.plyd_jobs", &json!({ "subjects_filter": "plyd.job.*.*" }));
+    assert!(job["state"]["messages"].as_u64() > Some(0), "{job}");
+    for (change, words) in [
+        (("/match/players/0/build", json!("plyd 9, bench 1 2")), "is of `plyd 9, bench 1 2`"),
+        (("/match/game", json!("chess")), "no game `chess`"),
+        (("/version", json!(99)), "version 99"),
+        (("/match/rounds", json!(0)), "no match of 0 openings"),
+        (("/match/players/0/options", json!({ "colour": "red" })), "colour"),
+    ] {
+        let mut changed = described.json();
+        *changed.pointer_mut(change.0).unwrap() = change.1;
+        let bytes = changed.to_string();
+        let id = plyd_fleet::MatchId::of(bytes.as_bytes());
+        client.store(&format!("plyd.match.{id}"), bytes.as_bytes());
+        let job = json!({ "rules": { "width": 5, "height": 5 }, "start": "", "moves": [] }).to_string();
+        client.store(&format!("plyd.job.{id}.1"), job.as_bytes());
+        wait_until(words, || shown(&nats, "small")["faults"].to_string().contains(words));
+        client.api("STREAM.PURGE.plyd_jobs", &json!({ "filter": format!("plyd.job.{id}.*") }));
+    }
+    // A description under a name that is not its hash.
+    let id = "0".repeat(32);
+    client.store(&format!("plyd.match.{id}"), &described.bytes);
+    client.store(&format!("plyd.job.{id}.1"), b"{}");
+    let words = "another one than its name says";
+    wait_until(words, || shown(&nats, "small")["faults"].to_string().contains(words));
+    assert_eq!(shown(&nats, "small")["games"], 0);
+    fs::remove_dir_all(directory).unwrap();
+}
