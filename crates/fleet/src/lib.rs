@@ -15,6 +15,8 @@
 //! there and takes the results, and [`work`] is a worker's whole life. [`Description`], [`Job`] and
 //! [`PairResult`] are what they send each other.
 
+#![cfg(feature = "nats")]
+
 mod build;
 mod coordinator;
 mod description;
