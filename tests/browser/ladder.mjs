@@ -130,7 +130,11 @@ for (const [screen, owner, bot, press, options] of [['desktop', 'ann', 'kari', '
     if (screen === 'desktop') await picture(page, 'ladder-live', { width: 904, height: 560 });
     await page.waitForFunction(() => document.getElementById('viewer').dataset.live === 'over'
       && !document.querySelector('#outcome[data-live]'));
-    assert.match(await page.locator('#outcome').textContent(), /wins|draw/);
+    const outcome = await page.locator('#outcome').textContent();
+    assert.match(outcome, /wins|draw/);
+    // The page itself says the same.
+    const written = await page.evaluate(async (address) => (await fetch(address)).text(), page.url());
+    assert.ok(written.includes(`<bdi>${outcome}</bdi>`), outcome);
     // What was shown as it was played is what the record has.
     const record = await page.evaluate(async (id) => (await fetch(`/api/v1/games/${id}/record`)).json(),
       await viewer.getAttribute('data-game'));
@@ -262,6 +266,28 @@ for (const [screen, shape] of [['desktop', {}], ['phone', { viewport: { width: 3
     });
   }
 }
+
+test('a page whose events are refused goes on, and asks again', async () => {
+  const page = await visit('/games');
+  await page.locator('#playing tr[data-game]', { hasText: 'kari' }).first().waitFor();
+  const path = await page.locator('#playing tr[data-game]', { hasText: 'kari' }).locator('a').first().getAttribute('href');
+  const refused = { game: 0, list: 0 };
+  const refuse = (what, most) => (route) => {
+    refused[what] += 1;
+    if (refused[what] > most) return route.continue();
+    return route.fulfill({ status: 503, contentType: 'application/problem+json', body: '{"code":"too_many_spectators"}' });
+  };
+  await page.route('**/api/v1/games/*/live', refuse('game', 2));
+  await page.route('**/api/v1/live', refuse('list', 2));
+  await page.goto(url + path);
+  await page.waitForFunction(() => document.getElementById('viewer').dataset.live);
+  assert.ok(refused.game > 2 || await page.locator('#viewer').getAttribute('data-live') === 'over', JSON.stringify(refused));
+  await page.waitForFunction(() => document.getElementById('viewer').dataset.live === 'over');
+  assert.match(await page.locator('#outcome').textContent(), /wins|draw|count/);
+  await page.goto(`${url}/games`);
+  await until(() => refused.list > 2);
+  await page.context().close();
+});
 
 test('without scripts a game has its board and its links', async () => {
   const page = await visit('/game/1?ply=3', { javaScriptEnabled: false });

@@ -305,7 +305,13 @@ fn each_command_does_what_it_says() {
     assert_eq!((&bots[2]["name"], &bots[2]["disabled"]["why"]), (&json!("kari"), &json!("a test")));
     assert!(ladder.run(&["bot", "list"]).contains("a test"));
     ladder.run(&["bot", "enable", "kari"]);
-    assert_eq!(read(&["season", "list", "--json"])[1]["name"], "spring");
+    let spring = &read(&["season", "list", "--json"])[1];
+    assert_eq!(spring["name"], "spring");
+    // People read times as days and hours.
+    let begun = plyd_ladder::utc(spring["begun_ms"].as_i64().unwrap());
+    for list in [&["season", "list"][..], &["audit"]] {
+        assert!(ladder.run(list).contains(&begun), "{list:?} without {begun}");
+    }
     let standings = read(&["standings", "quick", "--json"]);
     let anchors = standings.as_array().unwrap().iter().map(|row| (&row["anchor"], &row["games"]));
     assert_eq!(anchors.collect::<Vec<_>>(), [(&json!(true), &json!(0)); 2]);
@@ -324,7 +330,7 @@ fn each_command_does_what_it_says() {
     // What makes no sense is refused with what to do instead.
     for (arguments, code, word) in [
         (&["backup", &file("copy.db")][..], 2, "give another file"),
-        (&["export", &file("games.jsonl")], 2, "exists"),
+        (&["export", &file("games.jsonl")], 2, "give another file"),
         (&["bot", "new", "kari", "--owner", "bob"], 2, "give another name"),
         (&["bot", "token", "nobody"], 2, "bot list"),
         (&["standings", "nowhere"], 2, "pool list"),

@@ -58,5 +58,5 @@ pub mod terms;
 mod test_bot;
 
 #[cfg(feature = "server")]
-pub use clock::now_ms;
+pub use clock::{now_ms, utc};
 pub use ids::{BotId, EncounterId, GameId, OwnerId, PoolId, SeasonId};

@@ -67,7 +67,7 @@ pub(in crate::cli) struct Args {
 }
 
 /// Reads the address of a ladder. A URL without a port has that of HTTPS.
-fn ladder(text: &str) -> Result<Address, String> {
+pub(in crate::cli) fn ladder(text: &str) -> Result<Address, String> {
     let needs_port = text.split_once("://").is_some_and(|(way, rest)| {
         let place = rest.split(['/', '?']).next().unwrap_or_default();
         way == "wss"

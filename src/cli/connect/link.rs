@@ -214,7 +214,7 @@ fn farewell(message: &Object, has_joined: bool) -> Option<Gone> {
 }
 
 /// Whether an address is one that tokens may be sent to as they are: encrypted, or on this machine.
-pub(super) fn is_safe(address: &Address) -> bool {
+pub(in crate::cli) fn is_safe(address: &Address) -> bool {
     match address {
         Address::Tcp(at) | Address::WebSocket(at) => {
             let host = at.rsplit_once(':').map_or(at.as_str(), |(host, _)| host);

@@ -26,9 +26,9 @@ use crate::client::Program;
 use args::offer;
 use connector::Connector;
 use lane::{Bot, Lane, Object};
-use link::is_safe;
 
-pub(super) use args::Args;
+pub(super) use args::{Args, ladder};
+pub(super) use link::is_safe;
 
 /// How long a bot may take to start before it is offered all the same.
 const START: Duration = Duration::from_secs(5);

@@ -13,10 +13,10 @@ use crate::cli::write_json;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd ladder invite ann --url https://ladder.example   a link to the pages, that works once, within 7 days
-  plyd ladder invite ann                                once more, for another device; older links no longer work")]
+  plyd ladder invite ann --url https://ladder.example   a link that works once, within 7 days
+  plyd ladder invite ann                                another one, instead of the link before")]
 pub(super) struct Invite {
-    /// The owner's name, 1 to 40 of A-Z a-z 0-9 - _ .
+    /// The owner's name, 1 to 40 of . - _ A-Z a-z 0-9
     name: String,
     /// Where browsers find the ladder
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7128", value_parser = url)]
@@ -30,8 +30,8 @@ pub(super) struct Invite {
 Examples:
   plyd ladder bot list
   plyd ladder bot list --json | jq '.[] | select(.disabled)'
-  plyd ladder bot new kari --owner ann > kari.token     a bot and its token; the owner is made if there is none
-  plyd ladder bot token kari > kari.token               another token: the one before no longer works
+  plyd ladder bot new kari --owner ann > kari.token     its token, and an owner if there is none
+  plyd ladder bot token kari > kari.token               another token, instead of the one before
   plyd ladder bot disable kari --why 'plays under two names'
   plyd ladder bot enable kari --why 'mended'")]
 pub(super) struct Args {
@@ -49,9 +49,9 @@ enum Command {
         #[command(flatten)]
         place: Place,
     },
-    /// Register a bot and print its token. It is shown this once: the ladder keeps its hash alone
+    /// Register a bot and print its token, this once: the ladder keeps only its hash
     New {
-        /// The bot's name, 1 to 40 of A-Z a-z 0-9 - _ .
+        /// The bot's name, 1 to 40 of . - _ A-Z a-z 0-9
         name: String,
         /// Its owner's name; bots of one owner never meet
         #[arg(long, value_name = "NAME")]
@@ -66,7 +66,7 @@ enum Command {
         #[command(flatten)]
         place: Place,
     },
-    /// Take from a bot that it may play: it leaves, and loses the games that it plays
+    /// Let a bot play no more: it is disconnected, and loses the games that it is playing
     Disable {
         /// The bot
         name: String,

@@ -19,13 +19,13 @@ use crate::cli::{parse, registry};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd ladder calibrate quick                        the game's random and published players and plyd's ten levels
+  plyd ladder calibrate quick                        random, the published player, plyd's ten levels
   plyd ladder calibrate quick --games 40 --threads 2
   plyd ladder calibrate quick --player level=2 --player level=5 --player player=greedy
-  plyd ladder calibrate quick --suffix -2            other house bots beside those of an older plyd
+  plyd ladder calibrate quick --again --suffix -2    others, beside those of an older plyd
 
 House bots are limited by nodes, so that they are as strong on any machine, and pinned to this version of plyd and to \
-the signature of the game's search (`plyd bench`): a plyd with another one does not play them. The weakest of the list has the rating of --elo.")]
+the signature of the game's search (`plyd bench`): a plyd with another one does not play them. The first one has the rating of --elo.")]
 pub(super) struct Args {
     /// The pool
     pool: String,
@@ -35,13 +35,14 @@ pub(super) struct Args {
     /// The nodes that each searches for a move
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
-    /// The options of a house bot between commas, such as level=3; several times [default: the usual ones]
+    /// A house bot by its options, with commas between them, such as level=3; give several [default: random,
+    /// published if the game has it, and the levels 1 to 10]
     #[arg(long = "player", value_name = "OPTIONS")]
     players: Vec<String>,
-    /// The rating of the first of them
+    /// The rating of the first house bot; those of the others follow from the games
     #[arg(long, value_name = "ELO", default_value_t = 1000.0, allow_hyphen_values = true)]
     elo: f64,
-    /// What their names end with
+    /// What the names of the house bots end with
     #[arg(long, value_name = "TEXT", default_value = "", allow_hyphen_values = true)]
     suffix: String,
     /// How many games are played at once [default: the cores]

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use plyd_ladder::GameId;
+use plyd_ladder::{GameId, utc};
 
 use super::place::{Place, failed};
 use crate::cli::columns::Columns;
@@ -18,7 +18,7 @@ Examples:
   plyd ladder games list --bot kari                     its latest games
   plyd ladder games list --bot kari --forfeits --most 5 its latest forfeits
   plyd ladder games void 81 82 --why 'the machine was out of memory'
-  plyd ladder games drop-logs --days 90                 keep records and results, and the logs of 90 days")]
+  plyd ladder games drop-logs --days 90                 keep only the logs of the last 90 days")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -43,7 +43,7 @@ enum Command {
         #[command(flatten)]
         place: Place,
     },
-    /// Take games out of all counts, whether they are over or go on: ratings are computed anew
+    /// Make games void, even such as are being played: they count for nobody, and ratings are computed anew
     Void {
         /// The games
         #[arg(required = true, value_name = "GAME")]
@@ -54,9 +54,9 @@ enum Command {
         #[command(flatten)]
         place: Place,
     },
-    /// Drop what bots and the ladder said in games of long ago; records and results stay
+    /// Delete the logs of old games, that is what bots and ladder said; records and results stay
     DropLogs {
-        /// How many days ago they ended, at least
+        /// How many days ago the games ended, at least
         #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
         days: u32,
         #[command(flatten)]
@@ -151,7 +151,7 @@ pub(super) fn check(args: &Check, out: &mut impl Write) -> Result<(), Failure> {
 
 pub(super) fn audit(args: &Audit, out: &mut impl Write) -> Result<(), Failure> {
     let mut store = args.place.open()?;
-    let mut table = Columns::new(["entry", "at_ms", "who", "what", "about", "why"]);
+    let mut table = Columns::new(["entry", "when", "who", "what", "about", "why"]);
     let mut after = args.after;
     loop {
         let entries = store.audit(after, PAGE).map_err(failed)?;
@@ -161,8 +161,8 @@ pub(super) fn audit(args: &Audit, out: &mut impl Write) -> Result<(), Failure> {
             if args.json {
                 write_json(out, &entry)?;
             } else {
-                let [id, at_ms] = [entry.id.to_string(), entry.at_ms.to_string()];
-                table.row([id, at_ms, entry.who, entry.what, entry.about, entry.why]);
+                let [id, when] = [entry.id.to_string(), utc(entry.at_ms)];
+                table.row([id, when, entry.who, entry.what, entry.about, entry.why]);
             }
         }
     }

@@ -41,7 +41,7 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Make a ladder in a database, or bring one of an older plyd up to date
+    /// Make a ladder in a database, or bring that of an older plyd up to date
     Init(Init),
     /// Let bots dial in, pair them, referee and rate their games; show the pages
     Serve(serve::Args),
@@ -51,7 +51,7 @@ enum Command {
     Owner(owners::Args),
     /// List, register, disable and enable bots, and give them tokens
     Bot(bots::Args),
-    /// List games, take some out of all counts, and drop old logs
+    /// List games, make some void, and delete old logs
     Games(games::Args),
     /// Add, list, close and open pools
     Pool(pools::Args),
@@ -67,7 +67,7 @@ enum Command {
     Audit(games::Audit),
     /// Write all games as records, a line of JSON each
     Export(transfer::Export),
-    /// Take over the games that another ladder exported
+    /// Read the games that another ladder exported into a new one
     Import(transfer::Import),
     /// Copy the database to a new file, while the ladder runs
     Backup(transfer::Backup),
@@ -77,7 +77,7 @@ enum Command {
 #[command(after_help = "\
 Examples:
   plyd ladder init
-  plyd ladder init --db /var/lib/plyd/ladder.db        also after an upgrade of plyd, while no server runs")]
+  plyd ladder init --db /var/lib/plyd/ladder.db     also after an upgrade, while no server runs")]
 struct Init {
     #[command(flatten)]
     place: Place,

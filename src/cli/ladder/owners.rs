@@ -29,17 +29,17 @@ enum Command {
         #[command(flatten)]
         place: Place,
     },
-    /// Log an owner out, end the links of invitation, and disable the owner's bots: they lose what they play
+    /// Disable an owner: logins and links of invitation end, and the owner's bots play no more
     Disable {
         /// The owner
         name: String,
-        /// Why: the bots' programs read this
+        /// Why: the owner's bots are told this
         #[arg(long, value_name = "TEXT")]
         why: String,
         #[command(flatten)]
         place: Place,
     },
-    /// Let an owner be invited again, and the bots play that were disabled with the owner
+    /// Let an owner be invited again, and the bots that were disabled with the owner play
     Enable {
         /// The owner
         name: String,

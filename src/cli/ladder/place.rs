@@ -43,6 +43,8 @@ static USER: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
 pub(super) fn failed(error: StoreError) -> Failure {
     match error {
         StoreError::Refused(message) => Failure::Usage(message),
+        // Whoever reads what is written may have had enough.
+        StoreError::Io(error) => Failure::Io(error),
         error => Failure::Failed(error.to_string()),
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use plyd_ladder::serve::draw;
 use plyd_ladder::terms::{NetworkTime, PoolClock, PoolTerms, whole_ms};
+use plyd_ladder::utc;
 use plyd_protocol::{Seed, Settings};
 
 use super::place::{Place, failed};
@@ -28,7 +29,7 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Add a pool. Its terms stay as they are as long as it exists: a rating means strength on them
+    /// Add a pool. Its game, rules and clock never change, because a rating means strength under them
     Add(Box<Add>),
     /// List the pools
     List {
@@ -62,7 +63,7 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Add {
-    /// The pool's name, 1 to 40 of A-Z a-z 0-9 - _ .
+    /// The pool's name, 1 to 40 of . - _ A-Z a-z 0-9
     name: String,
     /// The game
     #[arg(long, value_name = "GAME", value_parser = registry::parser())]
@@ -76,24 +77,24 @@ struct Add {
     /// How many random moves begin each game
     #[arg(long, value_name = "N", default_value_t = 4)]
     opening_plies: usize,
-    /// How much later than its clock an answer may come
+    /// How late an answer may be without a forfeit
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse::duration)]
     margin: Duration,
-    /// How long to wait for an answer beyond the clock
+    /// How long to wait for an answer once its time is over
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse::duration)]
     timeout: Duration,
     /// A game of so many moves is a draw
     #[arg(long, value_name = "N", default_value_t = 500)]
     max_moves: usize,
-    /// The most time granted for the network, for a move [default: a tenth of a move's time, 100ms at most;
-    /// a clock for the game is shared out over 40 moves]
+    /// The most that is subtracted from a move's time for the network [default: a tenth of the time for a move
+    /// if a game has 40, 100ms at most]
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     network: Option<Duration>,
-    /// The most time granted for the network, for a bot in a game [default: a twentieth of its time for 40
-    /// moves, 5s at most]
+    /// The most that is subtracted for a bot in a whole game [default: a twentieth of its time for 40 moves, 5s
+    /// at most]
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     network_game: Option<Duration>,
-    /// A rating period in days: without games a rating grows uncertain by periods
+    /// A rating period: for each that passes without games, a rating grows more uncertain
     #[arg(long, value_name = "DAYS", default_value_t = 7, value_parser = clap::value_parser!(u64).range(1..=3650))]
     period: u64,
     #[command(flatten)]
@@ -103,7 +104,7 @@ struct Add {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd ladder season start spring-2027      games that begin from now on count for its table; ratings go on
+  plyd ladder season start spring-2027      a new table; ratings are kept
   plyd ladder season list")]
 pub(super) struct SeasonArgs {
     #[command(subcommand)]
@@ -200,8 +201,9 @@ pub(super) fn season(args: &SeasonArgs, out: &mut impl Write) -> Result<(), Fail
             if *json {
                 return write_json(out, &seasons);
             }
-            seasons.iter().try_for_each(|season| writeln!(out, "{}", season.name))?;
-            Ok(())
+            let mut table = Columns::new(["season", "begun"]);
+            seasons.into_iter().for_each(|season| table.row([season.name, utc(season.begun_ms)]));
+            Ok(write!(out, "{table}")?)
         }
     }
 }

@@ -22,8 +22,8 @@ use tracing::level_filters::LevelFilter;
 
 use super::place::{Place, failed};
 use crate::cli::failure::Failure;
-use crate::cli::registry;
 use crate::cli::verbosity::{Filter, Verbosity};
+use crate::cli::{connect, registry};
 use crate::client::signals::Signals;
 use crate::daemon::page::{Content, Page};
 use crate::daemon::{LISTENING, TlsAcceptor, TlsFiles, is_local};
@@ -31,14 +31,14 @@ use crate::daemon::{LISTENING, TlsAcceptor, TlsFiles, is_local};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd ladder serve --tcp 127.0.0.1:7127 --http 127.0.0.1:7128       on this machine
+  plyd ladder serve --tcp 127.0.0.1:7127 --http 127.0.0.1:7128    on this machine
   plyd ladder serve --tcp 0.0.0.0:7127 --http 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem \\
-      --dial wss://ladder.example                                    bots may dial tls://ladder.example:7127, too
+      --dial wss://ladder.example                     encrypted; also tls://ladder.example:7127
   plyd ladder serve --http 127.0.0.1:7128 --behind-proxy --dial wss://ladder.example
-                                                                     a proxy takes HTTPS and wss://
+                                                      behind a proxy that takes HTTPS and wss://
 
-SIGTERM and Ctrl-C: no further game begins. Games that are not over go on at the next start, with their clocks as they \
-were; a second signal does not wait for them. SIGHUP reads the certificates again.")]
+SIGTERM and Ctrl-C begin no further game and stop the ladder, with --drain-ms once games are over. Unfinished games go on \
+at the next start, with their clocks as they were. A second signal stops it at once. SIGHUP reads the certificates again.")]
 pub(super) struct Args {
     /// Listen for bots, a line of JSON each; port 0 for any free one. Several times for several addresses
     #[arg(long, value_name = "ADDR")]
@@ -55,16 +55,16 @@ pub(super) struct Args {
     /// Let other machines connect unencrypted: tokens can be read on the way
     #[arg(long)]
     insecure: bool,
-    /// Each request comes through a proxy, which writes whose it is into X-Forwarded-For
+    /// Each request comes through a proxy, which writes the client's address into X-Forwarded-For
     #[arg(long)]
     behind_proxy: bool,
     /// The most encounters at once
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     encounters: u32,
-    /// The most of one bot, whatever it offers
+    /// The most encounters of one bot at once, whatever it offers
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=64))]
     encounters_of_bot: u32,
-    /// The most of one house bot
+    /// The most encounters of one house bot at once
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=64))]
     encounters_of_house_bot: u32,
     /// How many threads house bots think on
@@ -76,28 +76,29 @@ pub(super) struct Args {
     /// How long a bot waits before a house bot may be its opponent
     #[arg(long, value_name = "MS", default_value_t = 30_000)]
     house_after_ms: u64,
-    /// How long the clocks of games that go on wait after a start for their bots; a game without both is void
+    /// How long after a start the clocks of unfinished games wait for their bots; a game to which neither comes
+    /// back is void
     #[arg(long, value_name = "MS", default_value_t = 600_000)]
     back_ms: u64,
-    /// How long games may go on once the ladder is to stop
+    /// How long games may go on after the signal to stop
     #[arg(long, value_name = "MS", default_value_t = 0)]
     drain_ms: u64,
-    /// After how long bots may dial again once it has stopped
+    /// How long bots are asked to wait before they dial a ladder again that has stopped
     #[arg(long, value_name = "MS", default_value_t = 5000)]
     retry_ms: u64,
     /// The most connections of bots
     #[arg(long, value_name = "N", default_value_t = 1000)]
     connections: usize,
-    /// The most of them from one address
+    /// The most connections of bots from one address
     #[arg(long, value_name = "N", default_value_t = 100)]
     connections_per_address: usize,
     /// The most connections of browsers to --http; WebSockets count as connections of bots
     #[arg(long, value_name = "N", default_value_t = 2000)]
     http_connections: usize,
-    /// The most of them from one address
+    /// The most connections of browsers from one address
     #[arg(long, value_name = "N", default_value_t = 200)]
     http_connections_per_address: usize,
-    /// The requests of one address that are answered a second in the long run, and six times as many at once
+    /// The most requests of one address in a second, in the long run; six times as many at once
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     requests_per_address: u32,
     /// The most spectators of one address: pages with a live game, or with the list of those that are played
@@ -106,9 +107,9 @@ pub(super) struct Args {
     /// The ladder's name, for the pages
     #[arg(long, value_name = "TEXT", default_value = "plyd ladder")]
     name: String,
-    /// What bots dial, such as wss://ladder.example, for the commands that the pages show [default: the
-    /// address of --http, unless a proxy or any address of this machine is there]
-    #[arg(long, value_name = "URL")]
+    /// What bots dial, for the commands that the pages show, such as wss://ladder.example [default: the address
+    /// of --http; needed behind a proxy, and with 0.0.0.0]
+    #[arg(long, value_name = "URL", value_parser = dialled)]
     dial: Option<String>,
     /// Log warnings and errors alone, not who comes and how games end
     #[arg(long)]
@@ -224,8 +225,21 @@ fn is_over_tls(args: &Args) -> bool {
     args.tls_cert.is_some() || args.behind_proxy
 }
 
-/// What bots dial, for the commands that the pages show.
+/// What `plyd connect` can dial.
+fn dialled(text: &str) -> Result<String, String> {
+    connect::ladder(text).map(|_| text.to_owned())
+}
+
+/// What bots dial, for the commands that the pages show, with the flag without which `plyd connect` sends no
+/// token there.
 fn dial(args: &Args, listeners: &Listeners) -> io::Result<String> {
+    let dial = address(args, listeners)?;
+    let is_safe = connect::ladder(&dial).is_ok_and(|address| connect::is_safe(&address));
+    Ok(if is_safe { dial } else { format!("{dial} --insecure") })
+}
+
+/// Where bots find the ladder.
+fn address(args: &Args, listeners: &Listeners) -> io::Result<String> {
     if let Some(dial) = &args.dial {
         return Ok(dial.clone());
     }
@@ -346,7 +360,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bots_are_shown_the_port_that_was_found() {
+    async fn bots_are_shown_what_they_can_dial() {
         for (flags, scheme, is_web) in [
             (&["--http", "127.0.0.1:0", "--tcp", "127.0.0.1:0"][..], "ws", true),
             (&["--http", "127.0.0.1:0", "--behind-proxy"], "wss", true),
@@ -359,7 +373,20 @@ mod tests {
             assert_ne!(bound.port(), 0);
             assert_eq!(dial(&args, &listeners).unwrap(), format!("{scheme}://{bound}"));
         }
-        let args = Serve::parse_from(["serve", "--http", "127.0.0.1:0", "--dial", "wss://a.example"]).args;
-        assert_eq!(dial(&args, &listeners(&args, None).await.unwrap()).unwrap(), "wss://a.example");
+        // As `plyd connect` takes it.
+        for (given, shown) in [
+            ("wss://a.example", "wss://a.example"),
+            ("ws://192.0.2.1:7128", "ws://192.0.2.1:7128 --insecure"),
+            ("tcp=192.0.2.1:7127", "tcp=192.0.2.1:7127 --insecure"),
+        ] {
+            let args = Serve::parse_from(["serve", "--http", "127.0.0.1:0", "--dial", given]).args;
+            assert_eq!(dial(&args, &listeners(&args, None).await.unwrap()).unwrap(), shown);
+        }
+        for wrong in ["https://a.example", "a.example", "ws://a.example"] {
+            assert!(
+                Serve::try_parse_from(["serve", "--http", "127.0.0.1:0", "--dial", wrong]).is_err(),
+                "{wrong}"
+            );
+        }
     }
 }

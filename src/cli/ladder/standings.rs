@@ -65,26 +65,50 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if args.json {
         return write_json(out, &rows);
     }
+    if rows.is_empty() {
+        return Ok(writeln!(out, "no bot has played in {} yet", pool.name)?);
+    }
+    let has_anchor = rows.iter().any(|row| row.anchor);
     let mut shown = Columns::new(["", "bot", "Elo", "95 % interval", "games", "points", ""]);
     for (rank, row) in (1..).zip(&rows) {
-        let bound = |bound: Option<f64>| bound.map_or_else(String::new, |bound| format!("{bound:.0}"));
-        let interval = format!("{} to {}", bound(row.interval[0]), bound(row.interval[1]));
         let note = match (row.anchor, row.group) {
             (true, _) => "anchor".to_owned(),
-            (false, Some(group)) => format!("group {}: no games connect it with an anchor", group + 1),
+            // Without an anchor the others are the largest group.
+            (false, Some(0)) if !has_anchor => String::new(),
+            (false, Some(_)) if has_anchor => "apart: no games connect it with an anchor".to_owned(),
+            (false, Some(_)) => "apart: no games connect it with the others".to_owned(),
             (false, None) => String::new(),
         };
         shown.row([
             format!("{rank}."),
             row.bot.clone(),
-            format!("{:.0}", row.elo),
-            if row.anchor { String::new() } else { interval },
+            whole(row.elo),
+            if row.anchor { String::new() } else { interval(row.interval) },
             row.games.to_string(),
             format!("{:.1}", row.points),
             note,
         ]);
     }
-    Ok(write!(out, "{shown}")?)
+    write!(out, "{shown}")?;
+    if !has_anchor {
+        writeln!(out, "{} has no anchors: its ratings are distances from their mean", pool.name)?;
+    }
+    Ok(())
+}
+
+/// A whole number, without a minus before 0.
+fn whole(value: f64) -> String {
+    format!("{:.0}", value.round() + 0.0)
+}
+
+/// An interval for people. Whoever won or lost all games may be any stronger or weaker.
+fn interval(bounds: [Option<f64>; 2]) -> String {
+    match bounds {
+        [Some(low), Some(high)] => format!("{} to {}", whole(low), whole(high)),
+        [Some(low), None] => format!("{} or more", whole(low)),
+        [None, Some(high)] => format!("{} or less", whole(high)),
+        [None, None] => "unknown".to_owned(),
+    }
 }
 
 /// The season of that name; none: all of them.
@@ -117,5 +141,17 @@ fn standings(row: &Row, bot: String) -> Standings {
         interval: [bound(*interval.start()), bound(*interval.end())],
         anchor,
         group,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_without_a_bound_says_so() {
+        let shown =
+            [[Some(1.4), Some(9.6)], [Some(-1.4), None], [None, Some(9.6)], [None, None]].map(interval);
+        assert_eq!(shown, ["1 to 10", "-1 or more", "10 or less", "unknown"]);
     }
 }

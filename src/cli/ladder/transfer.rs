@@ -1,7 +1,7 @@
 //! All games out of a ladder and into another one, and copies of the database.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 
 use super::place::{Place, failed};
@@ -55,7 +55,13 @@ pub(super) fn export(args: &Export, out: &mut impl Write) -> Result<(), Failure>
         store.export(out).map_err(failed)?;
         return Ok(());
     }
-    let wrong = |error| Failure::Usage(format!("{}: {error}", args.file.display()));
+    let wrong = |error: std::io::Error| {
+        let file = args.file.display();
+        Failure::Usage(match error.kind() {
+            ErrorKind::AlreadyExists => format!("{file} is there already: give another file"),
+            _ => format!("{file}: {error}"),
+        })
+    };
     let file = File::options().write(true).create_new(true).open(&args.file).map_err(wrong)?;
     let mut lines = BufWriter::new(file);
     let games = store.export(&mut lines).map_err(failed)?;

@@ -22,7 +22,8 @@ pub struct File {
 pub type Files = Arc<dyn Fn(&str) -> Option<File> + Send + Sync>;
 
 /// The ladder's own, by their names.
-const OWN: [(&str, File); 4] = [
+const OWN: [(&str, File); 5] = [
+    ("events.js", file("text/javascript; charset=utf-8", include_bytes!("static/events.js"))),
     ("game.js", file("text/javascript; charset=utf-8", include_bytes!("static/game.js"))),
     ("games.js", file("text/javascript; charset=utf-8", include_bytes!("static/games.js"))),
     ("ladder.css", file("text/css; charset=utf-8", include_bytes!("static/ladder.css"))),

@@ -9,7 +9,7 @@ use axum::http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::time::timeout;
@@ -33,6 +33,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// Answers a request, or refuses it, as JSON or as a page.
 pub(super) async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let is_api = request.uri().path().starts_with(API);
+    // To load it once more changes nothing.
+    let is_seen = request.method() == Method::GET;
     let response = match refused(&site, &request) {
         Some(refusal) => refusal.into_response(),
         None => match site.answer(timeout(LONGEST_WAIT, next.run(request))).await {
@@ -45,7 +47,7 @@ pub(super) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
         },
     };
     let mut response = match response.extensions().get::<Refusal>().cloned() {
-        Some(refusal) if !is_api => html::refused(&site, &refusal, response),
+        Some(refusal) if !is_api => html::refused(&site, &refusal, response, is_seen),
         _ => response,
     };
     let headers = response.headers_mut();

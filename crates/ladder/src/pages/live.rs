@@ -267,7 +267,7 @@ impl Followed {
             let board = boards::at(moves.len(), &position);
             Some((position, board))
         };
-        site.compute(work).await.ok()?
+        site.compute_at_once(work).await.ok()?
     }
 }
 
@@ -303,7 +303,10 @@ pub(super) async fn watch_game(
     }
     let Some(inside) = hub.enter(id) else { return nothing() };
     let first = match hub.game(id) {
-        Some(game) => snapshot(&site, &game).await,
+        Some(game) => {
+            let _turn = site.turn().await?;
+            snapshot(&site, &game).await
+        }
         // The end of a game is kept before it is news, so that none is waited for in vain.
         None if is_to_come(&site, id).await? => Bytes::from_static(BEAT),
         None => return nothing(),
@@ -383,6 +386,8 @@ impl Seen {
                     self.is_last = true;
                     return Some(written("over", &Turning { game: *id }));
                 };
+                // Whoever waits in vain has its place all the same, and gets the game then.
+                let _turn = site.turn().await;
                 Some(snapshot(site, &game).await)
             }
         }

@@ -78,7 +78,7 @@ impl Kind {
     }
 
     /// When to ask again.
-    fn retry(self) -> Option<Duration> {
+    pub(super) fn retry(self) -> Option<Duration> {
         match self {
             Self::TooManyRequests | Self::Overloaded => Some(Duration::from_secs(1)),
             Self::TooManySpectators => Some(Duration::from_secs(30)),
@@ -136,7 +136,10 @@ impl From<StoreError> for Refusal {
 
 impl From<QueryRejection> for Refusal {
     fn from(rejection: QueryRejection) -> Self {
-        Self::bad_request(rejection.body_text())
+        // Programmers' words for what went wrong stand before the reason.
+        let text = rejection.body_text();
+        let reason = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text);
+        Self::bad_request(format!("the address is wrong behind its `?`: {reason}"))
     }
 }
 

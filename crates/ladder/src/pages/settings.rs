@@ -7,7 +7,8 @@ use std::time::Duration;
 pub struct Settings {
     /// The ladder's name, for the head of each page.
     pub name: String,
-    /// What bots dial, such as `wss://ladder.example`: it stands in the commands that the owner's page gives.
+    /// What bots dial, such as `wss://ladder.example`, with the flags that `plyd connect` needs for it: it stands
+    /// in the commands that the owner's page gives.
     pub dial: String,
     /// Whether browsers reach the pages over TLS: then the cookie of a login goes over TLS alone.
     pub over_tls: bool,
@@ -37,8 +38,11 @@ pub struct Limits {
     pub spectators_of_address: usize,
     /// The most bytes of a request's body.
     pub body: usize,
-    /// How many requests may wait for the database; one more is turned away.
-    pub waiting: usize,
+    /// How many requests may ask the database, or let something be computed, at once. Others wait for their
+    /// turn.
+    pub at_once: usize,
+    /// How long a request waits for its turn before it is turned away.
+    pub turn_within: Duration,
 }
 
 impl Default for Settings {
@@ -63,7 +67,8 @@ impl Default for Limits {
             spectators: 1000,
             spectators_of_address: 20,
             body: 16 << 10,
-            waiting: 64,
+            at_once: 64,
+            turn_within: Duration::from_secs(5),
         }
     }
 }

@@ -101,7 +101,8 @@ pub(super) async fn game(site: &Site, hub: &Hub, id: GameId) -> Result<Game, Ref
         let pool = store.pools()?.into_iter().find(|pool| pool.id == line.pool);
         Ok(pool.map(|pool| Game::unplayed(line, pool.terms)))
     };
-    site.read(read).await?.ok_or_else(|| Refusal::not_found("game"))
+    let game = site.read(read).await?.ok_or_else(|| Refusal::not_found("game"))?;
+    Ok(game.with_ending(site.games))
 }
 
 /// The boards of a game, from that ply on.

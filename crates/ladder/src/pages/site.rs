@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use plyd_core::engine::Entry;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 
 use super::model::{Crosstable, Standings, Tally};
 use super::refusal::{Kind, Refusal};
@@ -33,8 +34,8 @@ pub(super) struct Site {
     handle: StoreHandle,
     /// Another one on the same database, so that nobody who looks keeps a game waiting.
     reader: StoreHandle,
-    /// Who may wait for the reader.
-    waiting: Semaphore,
+    /// Who may ask the stores and the worker. Whoever comes first has the first turn.
+    turns: Semaphore,
     /// Where requests are answered.
     desk: Desk,
     /// Where tables and boards are made.
@@ -91,7 +92,7 @@ impl Site {
             games,
             handle,
             reader,
-            waiting: Semaphore::new(limits.waiting),
+            turns: Semaphore::new(limits.at_once),
             desk,
             worker,
             tables: Mutex::default(),
@@ -103,12 +104,19 @@ impl Site {
         })
     }
 
+    /// Waits for a turn. Hundreds who come at the same instant are answered one after the other; how many
+    /// may wait, the connections of browsers bound.
+    pub(super) async fn turn(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        let turn = timeout(self.settings.limits.turn_within, self.turns.acquire()).await;
+        turn.ok().and_then(Result::ok).ok_or_else(overloaded)
+    }
+
     /// Reads from the store that nobody plays by.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let Ok(_place) = self.waiting.try_acquire() else { return Err(overloaded()) };
+        let _turn = self.turn().await?;
         let work = |store: &mut Store| {
             give_way();
             work(store)
@@ -121,7 +129,7 @@ impl Site {
         &self,
         work: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let Ok(_place) = self.waiting.try_acquire() else { return Err(overloaded()) };
+        let _turn = self.turn().await?;
         Ok(self.handle.ask(work).await?)
     }
 
@@ -138,7 +146,16 @@ impl Site {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        let Ok(_place) = self.waiting.try_acquire() else { return Err(overloaded()) };
+        let _turn = self.turn().await?;
+        self.compute_at_once(work).await
+    }
+
+    /// The same for those who have their turn, or need none: the task that passes the news on computes one
+    /// thing at a time, and all who watch wait for it.
+    pub(super) async fn compute_at_once<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
         self.worker.compute(work).await.ok_or_else(failed)
     }
 

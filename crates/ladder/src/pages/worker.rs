@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use rustix::process::setpriority_process;
+use rustix::process::{getpriority_process, setpriority_process};
 use tokio::runtime;
 use tokio::sync::oneshot;
 
@@ -78,7 +78,9 @@ impl Desk {
 /// Lets this thread give way to others, as far as the system does that by thread (Linux).
 pub(super) fn give_way() {
     thread_local!(static GIVES_WAY: Cell<bool> = const { Cell::new(false) });
-    if cfg!(target_os = "linux") && !GIVES_WAY.replace(true) {
+    // An administrator's process may be one that gives way more already.
+    let is_before = || getpriority_process(None).is_ok_and(|nice| nice < NICE);
+    if cfg!(target_os = "linux") && !GIVES_WAY.replace(true) && is_before() {
         // It is as quick as before if that is refused.
         let _refused = setpriority_process(None, NICE);
     }

@@ -72,7 +72,7 @@ impl Bots {
         let games = known.games.iter().cloned().collect();
         drop(bots);
         if let Some(before) = before.filter(|before| !before.link.is(link)) {
-            let message = "the bot goes on over another connection";
+            let message = "the bot goes on over another connection, which came with the same token";
             let error = ErrorMessage::new(None, 0, ErrorCode::Disconnected, message);
             before.link.end(super::line::error(error), Closed::new(ClosedKind::Replaced, message));
         }
@@ -166,6 +166,12 @@ impl Bots {
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+
+    /// Lets a bot's owner know something; says whether the bot is there.
+    pub fn warn(&self, bot: BotId, message: &str) -> bool {
+        let link = self.lock().get(&bot).and_then(|known| Some(known.here.as_ref()?.link.clone()));
+        link.is_some_and(|link| link.mention(super::line::warning(message)))
     }
 
     /// Ends a bot's connection, because it is disabled; it loses its games.

@@ -79,6 +79,11 @@ pub(super) fn going_away(message: &str, retry_ms: u64) -> Vec<u8> {
     notice.to_string().into_bytes()
 }
 
+/// The notice that a bot's owner should know something.
+pub(super) fn warning(message: &str) -> Vec<u8> {
+    json!({ "type": "notice", "kind": "warning", "message": message }).to_string().into_bytes()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

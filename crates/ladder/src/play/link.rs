@@ -178,6 +178,11 @@ impl Link {
         let _ended = self.0.out.send(Outgoing { line, sent: None }).await;
     }
 
+    /// Sends what asks for nothing, unless too much waits before it; says whether it did.
+    pub(super) fn mention(&self, line: Vec<u8>) -> bool {
+        self.0.out.try_send(Outgoing { line, sent: None }).is_ok()
+    }
+
     /// Ends the connection with a last line, which is left out if too many wait before it.
     pub(super) fn end(&self, last: Vec<u8>, why: Closed) {
         let _full = self.0.out.try_send(Outgoing { line: last, sent: None });

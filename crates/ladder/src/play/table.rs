@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use plyd_arena::referee::{Play, Reply, Step, Terms, Turn};
 use plyd_arena::{Entrant, Strictness, TimeControl};
+use plyd_core::engine::Entry;
 use plyd_protocol::{Player, Seed};
 use tokio::sync::oneshot;
 use tokio::task::{JoinSet, spawn_blocking};
@@ -161,7 +162,7 @@ impl Table {
             if let Some(bot) = bot
                 && let Ok(Some((link, _))) = self.bots.find(bot)
             {
-                announce(&link, &end, player, self.next(bot, end.id()).as_deref()).await;
+                announce(&link, &end, head.entry, player, self.next(bot, end.id()).as_deref()).await;
             }
         }
         Ok(end)
@@ -291,17 +292,24 @@ fn to_move(play: &Play) -> Option<Player> {
 
 /// Announces to a player how its game ended, and which one begins for it now. Whether it understands that
 /// does not matter.
-async fn announce(link: &Link, end: &GameEnd, player: Player, next: Option<&str>) {
+async fn announce(link: &Link, end: &GameEnd, entry: &Entry, player: Player, next: Option<&str>) {
     let result = end.played.record.result.as_ref();
     let message = match (&end.void, &end.played.forfeit, result) {
         (Some(why), ..) => why.clone(),
         (None, Some(forfeit), _) => forfeit.reason.to_string(),
-        (None, None, result) => result.map(|result| result.by.clone()).unwrap_or_default(),
+        (None, None, result) => result.map(|result| ending(entry, &result.by)).unwrap_or_default(),
     };
     let outcome = line::outcome(result, player);
     let name = end.id().name();
     let over = |id: &str| line::over(id, &name, outcome, &message, &end.played.record, next);
     drop(link.ask(over).await);
+}
+
+/// How a game ended, for people: what the game says of it as the end of a sentence, or else the word for it.
+fn ending(entry: &Entry, by: &str) -> String {
+    let Some(ending) = entry.endings.iter().find(|ending| ending.name == by) else { return by.to_owned() };
+    let mut rest = ending.about.trim_end_matches('.').chars();
+    rest.next().map(|first| first.to_lowercase().chain(rest).collect()).unwrap_or_default()
 }
 
 /// Computes rules where no line waits for it.
@@ -322,6 +330,12 @@ pub(crate) fn later(at: Instant, time: Duration) -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bots_are_told_in_words_how_a_game_ended() {
+        let told = ["taken", "max_moves"].map(|by| ending(&plyd_core::nim::ENTRY, by));
+        assert_eq!(told, ["the last stone is taken", "max_moves"]);
+    }
 
     #[test]
     fn the_network_is_granted_within_its_bounds() {

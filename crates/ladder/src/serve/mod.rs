@@ -67,6 +67,8 @@ pub struct Settings {
     pub house_threads: usize,
     /// How often bots are paired.
     pub round: Duration,
+    /// After how long a bot that has met nobody is told so.
+    pub alone_after: Duration,
     /// How long to wait after a restart for the bots of games that go on.
     pub back_within: Duration,
     /// How long games may go on once the ladder stops; those without an end go on at its next start.
@@ -97,6 +99,7 @@ impl Settings {
             house_games: 4,
             house_threads: 1,
             round: Duration::from_secs(1),
+            alone_after: Duration::from_secs(60),
             back_within: Duration::from_secs(600),
             drain: Duration::ZERO,
             retry: Duration::from_secs(5),

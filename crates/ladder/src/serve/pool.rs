@@ -48,6 +48,15 @@ impl OpenPool {
         Ok(Self { pool, preset, clock, met })
     }
 
+    /// What it is called, and what is played in it.
+    pub(super) fn name(&self) -> String {
+        let Pool { name, terms, .. } = &self.pool;
+        match &self.preset {
+            Some(preset) => format!("{name} ({} {preset})", terms.game),
+            None => format!("{name} ({})", terms.game),
+        }
+    }
+
     /// Who met whom up to now.
     pub(super) fn into_met(self) -> MetCounts {
         self.met

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plyd_core::zobrist::SplitMix64;
-use plyd_protocol::Seed;
+use plyd_protocol::{Offer, Seed};
 use tokio::task::{JoinSet, spawn_blocking};
 
 use super::pool::{Free, MetCounts, OpenPool};
@@ -35,6 +35,8 @@ pub(super) struct Rounds {
     is_unsure: bool,
     /// Since when a bot has been ready, or when it was paired last.
     since: HashMap<BotId, Instant>,
+    /// The offers whose bots were told why nothing comes of them.
+    explained: HashMap<BotId, Arc<Offer>>,
 }
 
 impl Rounds {
@@ -50,6 +52,7 @@ impl Rounds {
             revision: None,
             is_unsure: false,
             since: HashMap::new(),
+            explained: HashMap::new(),
         }
     }
 
@@ -96,7 +99,38 @@ impl Rounds {
         if self.revision != Some(revision) {
             self.refresh().await?;
         }
-        self.pair(tasks).await
+        self.pair(tasks).await?;
+        self.explain();
+        Ok(())
+    }
+
+    /// Tells bots that wait in vain why, once for each offer: their owners would see nothing happen.
+    fn explain(&mut self) {
+        let ready = self.tables.table.bots.ready();
+        self.explained.retain(|bot, offer| {
+            ready.iter().any(|ready| ready.bot == *bot && Arc::ptr_eq(&ready.offer, offer))
+        });
+        for one in ready {
+            let Some(bot) = self.bots.get(&one.bot) else { continue };
+            let waited = self.since.get(&one.bot).map_or(Duration::ZERO, Instant::elapsed);
+            let free = Free { bot, offer: Some(&one.offer), slots: one.slots, waited };
+            let why = if !self.pools.iter().any(|pool| pool.takes(&free)) {
+                let open: Vec<String> = self.pools.iter().map(OpenPool::name).collect();
+                match &open[..] {
+                    [] => "this ladder has no open pool".to_owned(),
+                    open => format!("no open pool has what you offer; open are: {}", open.join(", ")),
+                }
+            } else if waited >= self.settings.alone_after && self.tables.playing().of(one.bot) == 0 {
+                "nobody is there to play with: no bot of another owner and no house bot is free in your pools"
+                    .to_owned()
+            } else {
+                continue;
+            };
+            if !self.explained.contains_key(&one.bot) && self.tables.table.bots.warn(one.bot, &why) {
+                tracing::info!(target: super::LOG, bot = bot.name, why, "a bot waits in vain");
+                self.explained.insert(one.bot, one.offer);
+            }
+        }
     }
 
     /// Goes on with games that are open and that nobody plays.

@@ -1,9 +1,11 @@
 //! Encounters at the tables: a real database, the real authenticator, and bots over streams in memory.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use plyd_core::engine::Entry;
 use plyd_protocol::{Seed, Settings as Rules};
@@ -13,9 +15,11 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
+use super::Settings;
 use super::authenticator::TokenAuthenticator;
 use super::persistence::{self, FollowUps};
 use super::players::draw;
+use super::rounds::Rounds;
 use super::tables::Tables;
 use crate::game::OpenGame;
 use crate::live::Live;
@@ -163,6 +167,40 @@ async fn a_bot_that_is_leaving_plays_both_games_of_its_pair() {
     ladder.ended().await;
     let checked = ladder.check().await;
     assert_eq!((checked.games, checked.void, checked.encounters), (2, 0, 1));
+}
+
+#[tokio::test]
+async fn a_bot_that_waits_in_vain_is_told_why_once_for_each_offer() {
+    let mut ladder = Ladder::open(terms(CALM));
+    let settings = Settings { alone_after: Duration::ZERO, ..Settings::new(BTreeMap::new(), 7) };
+    let mut rounds = Rounds::new(ladder.tables.clone(), settings);
+    let mut ann = ladder.join(0).await;
+    for (games, why) in [
+        (json!(["chess"]), "no open pool has what you offer; open are: pool (l-game)"),
+        (json!(["l-game"]), "nobody is there to play with"),
+    ] {
+        let games: Vec<Value> =
+            games.as_array().unwrap().iter().map(|game| json!({ "game": game })).collect();
+        ann.write(json!({
+            "id": "again", "cmd": "offer", "protocol": { "min": 1, "max": 1 }, "token": ann.token, "games": games,
+            "concurrency": 1, "legal": true,
+        }))
+        .await;
+        assert_eq!(ann.read().await.unwrap()["type"], "result");
+        for _ in 0..3 {
+            rounds.round(&mut ladder.tasks).await.unwrap();
+        }
+        let told = ann.read().await.unwrap();
+        assert_eq!((&told["type"], &told["kind"]), (&json!("notice"), &json!("warning")), "{told}");
+        assert!(told["message"].as_str().unwrap().starts_with(why), "{told}");
+    }
+    // What comes next is a question.
+    let bob = ladder.join(1).await.plays(2);
+    rounds.round(&mut ladder.tasks).await.unwrap();
+    assert_eq!(ann.play().await["x_game"], "g1");
+    assert_eq!(ann.play().await["x_game"], "g2");
+    done(bob).await;
+    ladder.ended().await;
 }
 
 #[tokio::test]

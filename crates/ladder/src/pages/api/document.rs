@@ -66,9 +66,8 @@ fn operation(endpoint: &Endpoint, content: Value) -> Value {
     if has_id {
         responses.insert("404".into(), problem.clone());
     }
-    if !endpoint.query.is_empty() {
-        responses.insert("400".into(), problem);
-    }
+    responses.insert("400".into(), problem.clone());
+    responses.insert("500".into(), problem);
     if matches!(endpoint.answer, Answer::Events(_)) {
         responses.insert("204".into(), json!({ "description": "There is nothing to watch any more." }));
     }

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
 use axum::routing::{MethodRouter, get};
 
 use super::answers::{self, MOST, POINTS, USUAL};
@@ -11,6 +14,7 @@ use crate::pages::boards::{self, Boards};
 use crate::pages::live::{Played, Snapshot, Turning};
 use crate::pages::model::{Bot, Bots, Conversation, Crosstable, Curve, Game, Games, Opponents};
 use crate::pages::model::{Pool, Pools, Seasons, Standings};
+use crate::pages::refusal::Refusal;
 use crate::pages::site::Site;
 
 /// Where the API is.
@@ -252,6 +256,16 @@ fn of_events() -> Vec<Endpoint> {
 impl Endpoint {
     /// Adds its route.
     pub(super) fn add_to(self, router: Router<Arc<Site>>) -> Router<Arc<Site>> {
-        router.route(self.path, self.route)
+        let takes_none = self.query.is_empty();
+        let route = if takes_none { self.route.route_layer(from_fn(without_parameters)) } else { self.route };
+        router.route(self.path, route)
+    }
+}
+
+/// Refuses parameters of an address that takes none, as the others refuse those that they do not know.
+async fn without_parameters(request: Request, next: Next) -> Result<Response, Refusal> {
+    match request.uri().query() {
+        None | Some("") => Ok(next.run(request).await),
+        Some(_) => Err(Refusal::bad_request("this address takes no parameters")),
     }
 }

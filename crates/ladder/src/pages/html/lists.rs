@@ -118,8 +118,8 @@ fn how(line: &GameLine) -> String {
     }
 }
 
-/// How a game stands or ended, in a sentence.
-pub(super) fn outcome(line: &GameLine) -> String {
+/// How a game stands or ended, in a sentence or two; `ending` is what its rules say of the end.
+pub(super) fn outcome(line: &GameLine, ending: Option<&str>) -> String {
     match (line.state, line.points) {
         (GameState::Playing, _) => "It is being played.".into(),
         (GameState::Waiting, _) => "It begins after the other game of its pair.".into(),
@@ -132,7 +132,11 @@ pub(super) fn outcome(line: &GameLine) -> String {
                 () => "A draw".into(),
             };
             let how = how(line);
-            if how.is_empty() { format!("{who}.") } else { format!("{who} ({how}).") }
+            match ending {
+                Some(ending) => format!("{who}. {ending}"),
+                None if how.is_empty() => format!("{who}."),
+                None => format!("{who} ({how})."),
+            }
         }
         _ => format!("It does not count: {}.", line.void_why.as_deref().unwrap_or("it became void")),
     }

@@ -44,18 +44,29 @@ struct RefusalPage<'a> {
     ladder: &'a str,
     title: &'a str,
     message: &'a str,
+    asks_again: bool,
 }
 
-/// A refusal as a page, with the status and the headers of the answer that it was.
-pub(super) fn refused(site: &Site, refusal: &Refusal, answer: Response) -> Response {
+/// A refusal as a page, with the status and the headers of the answer that it was. If it is worth a try, and
+/// `is_seen` says that the page was only to be looked at, the browser asks again by itself.
+pub(super) fn refused(site: &Site, refusal: &Refusal, answer: Response, is_seen: bool) -> Response {
     let status = refusal.kind.status();
     let title = status.canonical_reason().unwrap_or("Refused");
-    let template = RefusalPage { ladder: &site.settings.name, title, message: &refusal.message };
+    let again = refusal.kind.retry().filter(|_| is_seen);
+    let template = RefusalPage {
+        ladder: &site.settings.name,
+        title,
+        message: &refusal.message,
+        asks_again: again.is_some(),
+    };
     let Ok(page) = page(&template) else { return answer };
     let (mut head, _) = answer.into_parts();
     let (of_page, body) = page.into_parts();
     // The kind and the length of the body are the page's.
     head.headers.remove(axum::http::header::CONTENT_LENGTH);
     head.headers.extend(of_page.headers);
+    if let Some(after) = again {
+        head.headers.insert(axum::http::header::REFRESH, after.as_secs().into());
+    }
     Response::from_parts(head, body)
 }

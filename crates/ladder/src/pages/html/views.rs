@@ -389,7 +389,7 @@ pub(super) async fn game(
         title: format!("Game {id}"),
         is_playing: matches!(game.line.state, GameState::Playing | GameState::Waiting),
         is_over: game.line.state == GameState::Over,
-        outcome: lists::outcome(&game.line),
+        outcome: lists::outcome(&game.line, game.ending.as_deref()),
         rules: words::settings(&game.rules),
         game: game.game,
         pool: pool.map(|pool| pool.name).unwrap_or_default(),

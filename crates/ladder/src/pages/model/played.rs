@@ -1,6 +1,7 @@
 //! A game with its moves.
 
 use plyd_arena::{Answered, PlayedGame};
+use plyd_core::engine::Entry;
 use plyd_protocol::{Player, Score, Settings};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,6 +33,9 @@ pub(in crate::pages) struct Game {
     pub(in crate::pages) versions: [Option<String>; 2],
     /// The plies up to now, those of the opening and of chance included.
     pub(in crate::pages) moves: Vec<Ply>,
+    /// How it ended, in words, if nobody forfeited it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::pages) ending: Option<String>,
     /// What the bot that forfeited did, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::pages) forfeit_message: Option<String>,
@@ -87,6 +91,7 @@ impl Game {
             start: played.record.start,
             versions: [build(0), build(1)],
             moves: plies(&played.record.moves, played.opening, &played.answers),
+            ending: None,
             forfeit_message: played.forfeit.map(|forfeit| bounded(&forfeit.reason.message, MESSAGE)),
             contradictions: contradictions.map(contradiction).collect(),
         }
@@ -110,6 +115,21 @@ impl Game {
         Self::begun(line, terms.game, terms.rules, String::new(), Vec::new())
     }
 
+    /// With what its rules, or the ladder's, say of its end.
+    pub(in crate::pages) fn with_ending(mut self, games: &[&'static Entry]) -> Self {
+        let by = self.line.ended_by.as_deref().filter(|_| self.line.forfeit.is_none());
+        let about = |by: &str| match by {
+            // The pool's, which no rules have.
+            "max_moves" => Some("As many moves were played as the pool allows."),
+            by => {
+                let entry = games.iter().find(|entry| entry.name == self.game)?;
+                entry.endings.iter().find(|ending| ending.name == by).map(|ending| ending.about)
+            }
+        };
+        self.ending = by.and_then(about).map(str::to_owned);
+        self
+    }
+
     fn begun(line: GameLine, game: String, rules: Settings, start: String, moves: Vec<Ply>) -> Self {
         Self {
             line,
@@ -118,6 +138,7 @@ impl Game {
             start,
             versions: [None, None],
             moves,
+            ending: None,
             forfeit_message: None,
             contradictions: Vec::new(),
         }

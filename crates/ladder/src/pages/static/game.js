@@ -8,7 +8,8 @@ import { el, svg } from '/gui/dom.js';
 import { scaleOf } from '/gui/graph.js';
 import { loadLook, lookOf } from '/gui/looks.js';
 import { PLAIN } from '/gui/symmetry.js';
-import { flipped, height, outcomeWords, scoreWords } from '/gui/words.js';
+import { flipped, height, scoreWords } from '/gui/words.js';
+import { follow } from '/static/events.js';
 
 const viewer = document.getElementById('viewer');
 const byId = (id) => document.getElementById(id);
@@ -150,42 +151,48 @@ function replace(first, moves, board) {
 	show(cursor);
 }
 
-/** Follows a game while it is played; at its end the page is loaded again, with the result. */
-function follow() {
-	const events = new EventSource(`${API}/live`);
-	events.addEventListener('game', (event) => {
-		const { moves, board } = JSON.parse(event.data);
-		replace(0, moves, board);
-		viewer.dataset.live = 'open';
-	});
-	events.addEventListener('move', (event) => {
-		const { first, moves, board } = JSON.parse(event.data);
-		// What is known already may come once more, and of what was missed the whole game comes.
-		if (first + moves.length > plies && first <= plies) replace(first, moves, board);
-	});
-	events.addEventListener('over', () => {
-		events.close();
-		finish();
-	});
-	events.addEventListener('error', () => {
-		// A game that is over has no events, and the browser does not ask again.
-		if (events.readyState === EventSource.CLOSED) finish();
-	});
+/** Follows a game while it is played, and shows its end. */
+function followGame() {
+	const end = follow(`${API}/live`, {
+		game(event) {
+			const { moves, board } = JSON.parse(event.data);
+			replace(0, moves, board);
+			viewer.dataset.live = 'open';
+		},
+		move(event) {
+			const { first, moves, board } = JSON.parse(event.data);
+			// What is known already may come once more, and of what was missed the whole game comes.
+			if (first + moves.length > plies && first <= plies) replace(first, moves, board);
+		},
+		async over() {
+			end();
+			// Its result is kept before its end is told, but may not be had at once.
+			while (await renew()) await new Promise((resolve) => { setTimeout(resolve, 1000); });
+		},
+	}, renew);
 }
 
-/** Shows how the game ended. */
-async function finish() {
-	viewer.dataset.live = 'over';
+/** Shows the game as far as it is; says whether it goes on, as far as is known. */
+async function renew() {
 	const answer = await fetch(API).catch(() => null);
-	if (!answer?.ok) return;
+	if (answer?.status === 404) return false;
+	if (!answer?.ok) return true;
 	const game = await answer.json();
-	if (game.state === 'playing' || game.state === 'waiting') return;
 	if (game.moves.length !== plies) replace(0, game.moves);
+	if (game.state === 'playing' || game.state === 'waiting') return true;
+	viewer.dataset.live = 'over';
 	byId('outcome').removeAttribute('data-live');
-	const [p1] = game.points ?? [];
-	const winner = p1 === 1 ? 'p1' : p1 === 0 ? 'p2' : null;
-	byId('outcome').textContent = game.state === 'void' ? `It does not count: ${game.void_why ?? ''}`
-		: outcomeWords({ winner, by: game.ended_by });
+	byId('outcome').textContent = outcome(game);
+	return false;
+}
+
+/** How a game ended, in the words of the page. */
+function outcome({ state, players: [one, other], points: [p1, p2] = [], ending, forfeit, ended_by: by, void_why: why }) {
+	if (state === 'void') return `It does not count: ${why ?? 'it became void'}.`;
+	const who = p1 > p2 ? `${one.name} wins` : p2 > p1 ? `${other.name} wins` : 'A draw';
+	if (ending) return `${who}. ${ending}`;
+	const how = forfeit ? `${(forfeit === 'p1' ? one : other).name} forfeits: ${by ?? 'a fault'}` : by;
+	return how ? `${who} (${how}).` : `${who}.`;
 }
 
 byId('slider').hidden = false;
@@ -206,4 +213,4 @@ document.addEventListener('keydown', (event) => {
 
 await loadLook(name, `/gui/games/${encodeURIComponent(name)}.js`);
 show(cursor);
-if ('playing' in viewer.dataset) follow();
+if ('playing' in viewer.dataset) followGame();

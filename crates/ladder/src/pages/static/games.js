@@ -1,5 +1,6 @@
 /** Keeps the list of the games that are being played up to date. Without it the page shows them as they were. */
 import { el } from '/gui/dom.js';
+import { follow } from '/static/events.js';
 
 const section = document.getElementById('playing');
 const RENEW_MS = 2000;
@@ -47,14 +48,17 @@ function renew() {
 	}, RENEW_MS);
 }
 
-if (section) {
-	const events = new EventSource('/api/v1/live');
-	events.addEventListener('began', renew);
-	events.addEventListener('over', renew);
-	events.addEventListener('open', renew);
-	events.addEventListener('move', (event) => {
-		const { game, first, moves } = JSON.parse(event.data);
-		const plies = section.querySelector(`tr[data-game="${Number(game)}"] [data-plies]`);
-		if (plies) plies.textContent = first + moves.length;
-	});
+/** Counts the plies of a game in the list. */
+function count(event) {
+	const { game, first, moves } = JSON.parse(event.data);
+	const plies = section.querySelector(`tr[data-game="${Number(game)}"] [data-plies]`);
+	if (plies) plies.textContent = first + moves.length;
 }
+
+/** Without its events the list is renewed as often as they are asked for. */
+function goesOn() {
+	renew();
+	return true;
+}
+
+if (section) follow('/api/v1/live', { began: renew, over: renew, open: renew, move: count }, goesOn);

@@ -1,6 +1,7 @@
 //! What is known of a game whatever happens at its table, and the ends that it has without a referee.
 
 use plyd_arena::{Entrant, PlayedGame, Strictness};
+use plyd_core::engine::Entry;
 use plyd_protocol::{Record, Seed, Settings};
 use tokio::task::JoinError;
 
@@ -14,7 +15,7 @@ pub(super) struct Head {
     pub(super) seed: Seed,
     pub(super) entrants: [Entrant; 2],
     pub(super) strictness: Strictness,
-    pub(super) game: &'static str,
+    pub(super) entry: &'static Entry,
     /// None for a player of the house.
     pub(super) bots: [Option<BotId>; 2],
 }
@@ -26,7 +27,7 @@ impl Head {
             seed: game.seed,
             entrants: game.entrants.clone(),
             strictness: game.terms.strictness,
-            game: game.terms.opening.entry().name,
+            entry: game.terms.opening.entry(),
             bots: game.players.each_ref().map(Seat::bot),
         }
     }
@@ -46,7 +47,7 @@ impl Head {
     pub(super) fn void(&self, table: &Table, why: String) -> GameEnd {
         let (record, opening, answers) = match table.recorder.live().game(self.id) {
             Some(seen) => (seen.record.clone(), seen.opening, seen.answers.clone()),
-            None => (unseen(self.game), 0, Vec::new()),
+            None => (unseen(self.entry.name), 0, Vec::new()),
         };
         let played = PlayedGame {
             record,

@@ -93,6 +93,8 @@ async fn every_refusal_is_a_problem_of_the_document() {
         ("/pools/1/standings?season=9", 404, "not_found"),
         ("/pools/1/standings?season=x", 400, "bad_request"),
         ("/pools/1/standings?seasn=1", 400, "bad_request"),
+        ("/pools?seasn=1", 400, "bad_request"),
+        ("/games/1/live?from=1", 400, "bad_request"),
         ("/bots/99", 404, "not_found"),
         ("/bots/2/curve", 400, "bad_request"),
         ("/bots/2/curve?pool=9", 404, "not_found"),
@@ -120,6 +122,7 @@ async fn every_refusal_is_a_problem_of_the_document() {
         );
         assert_eq!(faults(&document, schema, &problem), [""; 0], "{address}");
         assert_eq!(answer.headers["content-type"], "application/problem+json", "{address}");
+        assert!(!answer.text.contains("deserialize"), "{}", answer.text);
     }
 }
 
@@ -194,6 +197,10 @@ async fn a_game_has_its_moves_with_times_scores_and_boards() {
     assert_eq!((&moves[2]["player"], &moves[3]["player"]), (&"p1".into(), &"p2".into()));
     assert_eq!((&moves[2]["time_us"], &moves[3]["score"]["eval"]), (&1500.into(), &(-800).into()));
     assert_eq!((&game["points"], &game["versions"][0]), (&json!([1.0, 0.0]), &"ann-0 1.0".into()));
+    assert_eq!(
+        (&game["ended_by"], &game["ending"]),
+        (&json!("stuck"), &json!("The mover's L cannot move: the other side wins."))
+    );
     let boards = site.json("/api/v1/games/1/boards").await;
     let texts: Vec<&str> =
         boards["boards"].as_array().unwrap().iter().map(|board| board["text"].as_str().unwrap()).collect();

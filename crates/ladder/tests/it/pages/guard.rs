@@ -1,8 +1,12 @@
 //! What holds for every request: methods, files, headers, and limits.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use plyd_ladder::pages::{Limits, Settings};
+use tokio::task::JoinSet;
 
 use super::site::{Site, request, settings};
 
@@ -65,7 +69,7 @@ async fn only_listed_files_are_served() {
         assert_eq!(site.get(path).await.status.as_u16(), status, "{path}");
     }
     // What the pages' modules import is served.
-    for script in ["/static/game.js", "/static/games.js"] {
+    for script in ["/static/events.js", "/static/game.js", "/static/games.js"] {
         let text = site.page(script).await;
         let imports = text.lines().filter_map(|line| line.strip_prefix("import ")?.split('\'').nth(1));
         for path in imports {
@@ -121,6 +125,15 @@ async fn whoever_asks_too_often_waits_and_others_do_not() {
     let page = ask("198.51.100.1", "/").await;
     assert_eq!((page.status.as_u16(), page.headers["retry-after"].to_str().ok()), (429, Some("1")));
     assert!(page.text.contains("you ask too often"), "{}", page.text);
+    // A page that was refused is loaded again by the browser. Answers of the API are a program's to ask for, and
+    // a form is not sent twice.
+    assert_eq!(page.headers["refresh"], "1");
+    assert!(page.text.contains("asks again by itself"), "{}", page.text);
+    assert!(!refused.headers.contains_key("refresh"));
+    let form = request(Method::POST, "/owner/log-out").header("x-forwarded-for", "198.51.100.1");
+    let form = site.ask(form.body(Body::empty()).unwrap()).await;
+    assert_eq!((form.status.as_u16(), form.headers.contains_key("refresh")), (429, false));
+    assert!(!form.text.contains("asks again by itself"), "{}", form.text);
     assert_eq!(ask("198.51.100.2", "/api").await.status, StatusCode::OK);
 }
 
@@ -137,9 +150,31 @@ async fn requests_are_bounded() {
     let answer = site.ask(json.body("{}".into()).unwrap()).await;
     assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{}", answer.text);
     // A database that is too busy.
-    let limits = Limits { waiting: 0, ..settings().limits };
+    let limits = Limits { at_once: 0, turn_within: Duration::ZERO, ..settings().limits };
     let site = Site::with(Settings { limits, ..settings() });
     let answer = site.get("/api/v1/pools").await;
     assert_eq!((answer.status.as_u16(), answer.headers["retry-after"].to_str().ok()), (503, Some("1")));
     assert!(answer.text.contains("\"code\":\"overloaded\""), "{}", answer.text);
+    let page = site.get("/").await;
+    assert_eq!((page.status.as_u16(), page.headers["refresh"].to_str().ok()), (503, Some("1")));
+    // A page that is not there is not there a second later either.
+    assert!(!site.get("/nothing").await.headers.contains_key("refresh"));
+}
+
+#[tokio::test]
+async fn all_who_come_at_once_are_answered_one_after_the_other() {
+    let limits = Limits { at_once: 1, turn_within: Duration::from_secs(3600), ..settings().limits };
+    let site = Arc::new(Site::with(Settings { limits, ..settings() }));
+    site.play([site.bots[0], site.bots[2]], [2, 0]).await;
+    let mut answers = JoinSet::new();
+    for _ in 0..50 {
+        for path in ["/", "/games", "/game/1", "/api/v1/pools"] {
+            let site = Arc::clone(&site);
+            answers.spawn(async move { site.get(path).await });
+        }
+    }
+    while let Some(answer) = answers.join_next().await {
+        let answer = answer.unwrap();
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    }
 }

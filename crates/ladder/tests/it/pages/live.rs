@@ -168,7 +168,11 @@ async fn a_game_is_watched_from_its_beginning_to_its_end() {
     // Now there is nothing to watch any more, as for a game that never begins again.
     assert_eq!(site.get(&path).await.status, StatusCode::NO_CONTENT);
     let page = site.page(&format!("/game/{id}")).await;
-    assert!(!page.contains("data-playing") && page.contains("A draw (max_moves)."), "{page}");
+    assert!(
+        !page.contains("data-playing")
+            && page.contains("A draw. As many moves were played as the pool allows."),
+        "{page}"
+    );
 }
 
 #[tokio::test]

@@ -157,6 +157,9 @@ pub(crate) fn end(game: &OpenGame, half_points: usize, forfeit: Option<usize>) -
     let played = &mut end.played;
     played.record.start = start();
     played.record.moves = moves(4);
+    if let Some(result) = played.record.result.as_mut().filter(|_| forfeit.is_none()) {
+        result.by = "stuck".into();
+    }
     let answer = |player, eval| {
         json!({
             "player": player, "time_us": 1_500, "left_us": 9_000_000, "score": { "bound": "exact", "eval": eval },
