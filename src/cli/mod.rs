@@ -271,7 +271,7 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         Command::Describe(args) => describe::run(&args, &mut out),
         Command::Arena(args) => arena::run(&args, &mut out),
         #[cfg(feature = "fleet")]
-        Command::Worker(args) => worker::run(&args),
+        Command::Worker(args) => worker::run(&args, &verbosity),
         #[cfg(feature = "fleet")]
         Command::Fleet(args) => fleet::run(&args, &mut out),
         Command::Tune(args) => tune::run(&args, &mut out),

@@ -12,8 +12,11 @@ use std::time::Duration;
 
 use plyd_fleet::{Builds, Left, Permit, Trusted, WorkerSettings, is_name, work};
 
+use tracing::level_filters::LevelFilter;
+
 use super::failure::Failure;
 use super::nats::NatsArgs;
+use super::verbosity::{Directives, Filter, Verbosity};
 use super::{bench, own, parse, reaper, registry, signed_build};
 use crate::client::Program;
 
@@ -25,6 +28,9 @@ const MACHINE_LETTERS: usize = 40;
 
 /// For how long each position of a game's bench is searched to measure the speed of the machine.
 const BENCH: Duration = Duration::from_millis(20);
+
+/// What the log says besides warnings: that the server is there, and that the worker leaves.
+const SAID: &str = "plyd_fleet=info";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -78,7 +84,8 @@ pub(super) struct Args {
     max_threads: Option<u32>,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &Args, verbosity: &Verbosity) -> Result<(), Failure> {
+    verbosity.set(&Filter::from(LevelFilter::WARN).with(&Directives::read(SAID).expect("it is a filter")));
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let concurrency = usize::from(args.concurrency);
     let threads = args.max_threads.map_or((cores / concurrency).max(1), |threads| threads as usize);
@@ -101,7 +108,6 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             reaper: Some(reaper::start()?),
         },
     };
-    tracing::info!(name = settings.name, concurrency, "worker");
     match work(&args.nats.server(), settings)? {
         Left::Done => Ok(()),
         // The players see their input end.

@@ -83,7 +83,10 @@ fn worker(nats: &Nats, name: &str, more: &[&str]) -> Process {
 }
 
 fn worker_at(url: &str, name: &str, more: &[&str]) -> Process {
-    let mut launch = process::plyd([&["worker", "--nats", url, "--name", name], more].concat());
+    let mut launch = process::plyd(
+        // These machines stand still more often than not.
+        [&["worker", "--nats", url, "--name", name, "--max-noise", "100"], more].concat(),
+    );
     launch.command.stdout(Stdio::null()).stderr(Stdio::null());
     process::spawn(launch)
 }

@@ -31,7 +31,7 @@ const PIECE: usize = 256 << 10;
 /// How many jobs are sent before the first of them is known to be stored.
 const AT_ONCE: usize = 256;
 /// How long after its time a request that waits for a job may still be answered.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(3);
 /// How long those who are asked how they are may take.
 const CENSUS: Duration = Duration::from_secs(1);
 
@@ -378,7 +378,11 @@ impl Queue {
     pub async fn take(&self, wait: Duration) -> Result<Option<Lease>, FleetError> {
         let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{}.{}", names::JOBS, names::WORKERS);
         let request = json!({ "batch": 1, "expires": u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX) });
-        let request = Request::new().payload(request.to_string().into()).timeout(Some(wait + GRACE));
+        // A job comes under its own subject, by which nothing but an inbox of its own finds the request.
+        let request = Request::new()
+            .payload(request.to_string().into())
+            .inbox(self.client.new_inbox())
+            .timeout(Some(wait + GRACE));
         let answer = self.client.send_request(subject, request).await;
         let message = answer.map_err(|error| FleetError::away("no job can be had", &whole(&error)))?;
         match message.status {

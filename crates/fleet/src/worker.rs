@@ -114,6 +114,7 @@ impl Worker {
             queue = self.connect(server) => queue?,
             () = signals.next() => return Ok(Left::Done),
         };
+        tracing::info!("{} takes pairs of {}", self.settings.name, server.shown());
         let mut lanes = JoinSet::new();
         for _ in 0..self.settings.concurrency {
             lanes.spawn(Arc::clone(&self).take_pairs(queue.clone()));

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use plyd_fleet::{
@@ -74,7 +75,7 @@ pub(super) fn play(
     let description = describe(the_match, args, &mut builds)?;
     let title = description.title();
     let (description, id) = description.to_message();
-    tracing::info!(%id, "the match");
+    let _nobody_reads = writeln!(io::stderr(), "match {id}: workers of {} play it", server.shown());
     let halt = Halt::on_interrupt(LEFT)?;
     let is_scaled = args.reference.is_some();
     let lacking = (1..=the_match.schedule.games() / 2).filter(|pair| {

@@ -2,7 +2,7 @@
 //! the rules.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use plyd_fleet::{
@@ -29,7 +29,7 @@ pub(super) fn run<'t>(
     let description = Description::new(Task::Tuning(tuning.terms().clone()));
     let title = description.title();
     let (description, id) = description.to_message();
-    tracing::info!(%id, "the tuning");
+    let _nobody_reads = writeln!(io::stderr(), "tuning {id}: workers of {} play it", server.shown());
     let results = vec![None; tuning.terms().pairs as usize];
     let mut pairs = Pairs { id, title, description, entry, tuning, results, finished };
     match plyd_fleet::coordinate(server, ack_wait, &mut pairs, halt.flag()) {

@@ -1,6 +1,7 @@
 //! Workers, the server and the coordinator are killed or stand still.
 
 use std::fs;
+use std::process::Stdio;
 
 use plyd::client::Process;
 use rustix::process::Signal;
@@ -8,7 +9,7 @@ use serde_json::json;
 
 use super::{Coordinator, MATCH, comparable, local, nats, shown, without_times, worker};
 use crate::common::nats::wait_until;
-use crate::common::{Random, is_whole, process};
+use crate::common::{LogReader, Random, is_whole, process};
 use crate::matches::directory;
 
 /// The workers at any time.
@@ -141,15 +142,18 @@ fn a_worker_leaves_after_its_pair_and_at_once_if_it_is_told_again() {
     assert!(process::exit(&mut polite).success());
     wait_until("its pair counts", || coordinator.kept() >= 2);
     assert_eq!(client.played(), 0);
-    let mut hasty = worker(&nats, "hasty", &[]);
+    let url = nats.url();
+    let mut launch = process::plyd(["worker", "--nats", &url, "--name", "hasty"]);
+    launch.command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut hasty = process::spawn(launch);
+    let log = LogReader::of(&mut hasty);
     wait_until("it plays", || client.played() == 1);
     process::signal(&hasty, Signal::TERM);
-    wait_until("it has heard", || shown(&nats, "hasty")["leaves"] == true || !process::runs(&mut hasty));
-    if process::runs(&mut hasty) {
-        process::signal(&hasty, Signal::TERM);
-    }
-    process::exit(&mut hasty);
-    wait_until("nobody has a pair", || client.played() == 0);
+    log.wait_for("leaving");
+    process::signal(&hasty, Signal::TERM);
+    // On a busy machine its pair may have come to its end before.
+    let code = process::exit(&mut hasty).code();
+    assert!([Some(0), Some(130)].contains(&code), "{code:?}");
     drop(coordinator);
     fs::remove_dir_all(directory).unwrap();
 }
