@@ -1,9 +1,11 @@
 //! What a fleet carries: `cargo bench --bench fleet --features fleet`.
 //!
 //! First many workers that answer at once, with records that were played before: what the server and the
-//! coordinator can take, what a game costs in messages and bytes, and what memory they need. Then real workers,
-//! 1, 2 and 4, on this machine: what a fleet costs beside the local arena. Options: `--workers N`, `--pairs N`
-//! of the first, `--games N` of the second.
+//! coordinator can take, what a game costs in messages and bytes, and what memory they need. Then real
+//! workers, 1, 2 and 4, on this machine: what a fleet costs beside the local arena. Options: `--workers N`,
+//! `--pairs N` of the first, `--games N` of the second.
+
+#![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
 use std::collections::HashMap;
 use std::error::Error;

@@ -1,5 +1,5 @@
-//! `plyd confined`: what a worker starts to run a program that came from elsewhere. It limits itself, forgets its
-//! environment, and becomes the program, without a shell.
+//! `plyd confined`: what a worker starts to run a program that came from elsewhere. It limits itself, forgets
+//! its environment, and becomes the program, without a shell.
 
 use std::env;
 use std::ffi::OsString;

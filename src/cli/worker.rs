@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args, verbosity: &Verbosity) -> Result<(), Failure> {
             build: Box::new(own_builds()),
             addresses: args.allow_address,
             builds: builds(args)?,
-            confined: confined(args.max_memory)?,
+            confined: Box::new(confined(args.max_memory)?),
             threads,
             hash_mb: args.max_hash as usize,
             reaper: Some(reaper::start()?),
@@ -136,15 +136,15 @@ fn builds(args: &Args) -> Result<Option<Builds>, Failure> {
 }
 
 /// What starts a program that travels: this one, which limits itself and becomes it.
-fn confined(memory_mib: u32) -> Result<Box<dyn Fn(&Path, &[String]) -> Program + Send + Sync>, Failure> {
+fn confined(memory_mib: u32) -> Result<impl Fn(&Path, &[String]) -> Program + Send + Sync, Failure> {
     let own = own::server()?.path;
-    Ok(Box::new(move |path, given| {
+    Ok(move |path: &Path, given: &[String]| {
         let memory = memory_mib.to_string();
         let mut arguments: Vec<OsString> = ["confined", "--memory", &memory, "--"].map(Into::into).to_vec();
         arguments.push(path.into());
         arguments.extend(given.iter().map(Into::into));
         Program { path: own.clone(), arguments }
-    }))
+    })
 }
 
 /// Gives the build of this program for a game; one that is computed is remembered.

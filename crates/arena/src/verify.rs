@@ -11,9 +11,9 @@ use super::referee::{Play, Step, Turn};
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
 impl Match {
-    /// Whether a game that was played elsewhere is one of this match: its players, opening, seed and terms are
-    /// those of its number, each move is legal and each outcome of chance the one that the seed draws, clocks
-    /// show what their times leave, and the result is the one that the rules or the referee give.
+    /// Whether a game that was played elsewhere is one of this match: its players, opening, seed and terms
+    /// are those of its number, each move is legal and each outcome of chance the one that the seed draws,
+    /// clocks show what their times leave, and the result is the one that the rules or the referee give.
     ///
     /// `scale` is in how many thousandths of their times the players were given, as
     /// [`TimeControl::scaled`](super::TimeControl::scaled) has it: 1000 if they had them whole.

@@ -77,8 +77,8 @@ pub struct Ended {
     pub refused: BTreeMap<String, u64>,
 }
 
-/// Has pairs played until the work is done or `halt` is raised. `ack_wait` is how long a worker may say nothing
-/// before its pair goes to another, if the queue is not there yet.
+/// Has pairs played until the work is done or `halt` is raised. `ack_wait` is how long a worker may say
+/// nothing before its pair goes to another, if the queue is not there yet.
 ///
 /// # Errors
 /// The server cannot be reached at first or does not let us in, or a result could not be kept. A server that

@@ -40,7 +40,8 @@ pub enum Credentials {
 }
 
 impl Server {
-    /// Connects by a name that is a part of a subject, and stays connected: a connection that breaks is made again for ever, with pauses that grow.
+    /// Connects by a name that is a part of a subject, and stays connected: a connection that breaks is made
+    /// again for ever, with pauses that grow.
     ///
     /// # Errors
     /// [`FleetError::Refused`] if what was given cannot be used or the server does not let us in, else

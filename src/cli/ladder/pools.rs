@@ -86,12 +86,12 @@ struct Add {
     /// A game of so many moves is a draw
     #[arg(long, value_name = "N", default_value_t = 500)]
     max_moves: usize,
-    /// The most that is subtracted from a move's time for the network [default: a tenth of the time for a move
-    /// if a game has 40, 100ms at most]
+    /// The most that is subtracted from a move's time for the network [default: a tenth of the time for a
+    /// move if a game has 40, 100ms at most]
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     network: Option<Duration>,
-    /// The most that is subtracted for a bot in a whole game [default: a twentieth of its time for 40 moves, 5s
-    /// at most]
+    /// The most that is subtracted for a bot in a whole game [default: a twentieth of its time for 40 moves,
+    /// 5s at most]
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     network_game: Option<Duration>,
     /// A rating period: for each that passes without games, a rating grows more uncertain

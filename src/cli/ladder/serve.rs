@@ -76,8 +76,8 @@ pub(super) struct Args {
     /// How long a bot waits before a house bot may be its opponent
     #[arg(long, value_name = "MS", default_value_t = 30_000)]
     house_after_ms: u64,
-    /// How long after a start the clocks of unfinished games wait for their bots; a game to which neither comes
-    /// back is void
+    /// How long after a start the clocks of unfinished games wait for their bots; a game to which neither
+    /// comes back is void
     #[arg(long, value_name = "MS", default_value_t = 600_000)]
     back_ms: u64,
     /// How long games may go on after the signal to stop
@@ -107,8 +107,8 @@ pub(super) struct Args {
     /// The ladder's name, for the pages
     #[arg(long, value_name = "TEXT", default_value = "plyd ladder")]
     name: String,
-    /// What bots dial, for the commands that the pages show, such as wss://ladder.example [default: the address
-    /// of --http; needed behind a proxy, and with 0.0.0.0]
+    /// What bots dial, for the commands that the pages show, such as wss://ladder.example [default: the
+    /// address of --http; needed behind a proxy, and with 0.0.0.0]
     #[arg(long, value_name = "URL", value_parser = dialled)]
     dial: Option<String>,
     /// Log warnings and errors alone, not who comes and how games end

@@ -1,5 +1,5 @@
-//! `plyd tune --nats`: the pairs of each iteration are played by workers elsewhere; what they send is judged by
-//! the rules.
+//! `plyd tune --nats`: the pairs of each iteration are played by workers elsewhere; what they send is judged
+//! by the rules.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,11 +1,10 @@
 //! Tunes evaluation weights by self-play (SPSA): games between settings that differ a little, in this
 //! process.
 //!
-//! In reading order: [`spsa`] (the numbers), [`terms`] (what a tuning is, and the lines of its file), [`Trial`]
-//! (a pair of games, here or elsewhere), `game`.
-//! Which settings meet, their openings and their chance follow from the seed and the games before, so an
-//! interrupted tuning resumes as if it had not been, whatever the number of threads. It reads no
-//! clock.
+//! In reading order: [`spsa`] (the numbers), [`terms`] (what a tuning is, and the lines of its file),
+//! [`Trial`] (a pair of games, here or elsewhere), `game`. Which settings meet, their openings and their
+//! chance follow from the seed and the games before, so an interrupted tuning resumes as if it had not been,
+//! whatever the number of threads. It reads no clock.
 
 mod game;
 pub mod spsa;

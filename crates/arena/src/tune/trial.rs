@@ -1,5 +1,5 @@
-//! A game of a tuning by itself: what it follows from besides its terms is its pair, with the settings and the
-//! opening of that. It may be played on another machine than the tuning.
+//! A game of a tuning by itself: what it follows from besides its terms is its pair, with the settings and
+//! the opening of that. It may be played on another machine than the tuning.
 
 use std::sync::atomic::AtomicBool;
 

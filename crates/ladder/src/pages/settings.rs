@@ -7,8 +7,8 @@ use std::time::Duration;
 pub struct Settings {
     /// The ladder's name, for the head of each page.
     pub name: String,
-    /// What bots dial, such as `wss://ladder.example`, with the flags that `plyd connect` needs for it: it stands
-    /// in the commands that the owner's page gives.
+    /// What bots dial, such as `wss://ladder.example`, with the flags that `plyd connect` needs for it: it
+    /// stands in the commands that the owner's page gives.
     pub dial: String,
     /// Whether browsers reach the pages over TLS: then the cookie of a login goes over TLS alone.
     pub over_tls: bool,

@@ -125,8 +125,8 @@ async fn whoever_asks_too_often_waits_and_others_do_not() {
     let page = ask("198.51.100.1", "/").await;
     assert_eq!((page.status.as_u16(), page.headers["retry-after"].to_str().ok()), (429, Some("1")));
     assert!(page.text.contains("you ask too often"), "{}", page.text);
-    // A page that was refused is loaded again by the browser. Answers of the API are a program's to ask for, and
-    // a form is not sent twice.
+    // A page that was refused is loaded again by the browser. Answers of the API are a program's to ask for,
+    // and a form is not sent twice.
     assert_eq!(page.headers["refresh"], "1");
     assert!(page.text.contains("asks again by itself"), "{}", page.text);
     assert!(!refused.headers.contains_key("refresh"));
