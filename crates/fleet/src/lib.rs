@@ -18,7 +18,9 @@
 #![cfg(feature = "nats")]
 
 mod build;
+mod builds;
 mod coordinator;
+mod denied;
 mod description;
 mod error;
 mod heartbeat;
@@ -30,15 +32,17 @@ mod place;
 mod queue;
 mod worker;
 
-pub use build::{Build, Builds, Signer, Trusted};
+pub use build::{Build, Signer, Trusted};
+pub use builds::Builds;
 pub use coordinator::{Ended, Refusal, Work, coordinate};
+pub use denied::Denied;
 pub use description::{DescribedMatch, Description, Location, MatchId, Task, Traveller};
 pub use error::FleetError;
 pub use heartbeat::{Busy, CoordinatorStatus, Fault, WorkerStatus};
 pub use message::{Job, PairResult, TrialResult};
 pub use names::is_name;
 pub use observer::{FleetStatus, MatchStatus, Observer};
-pub use permit::{Denied, Permit};
+pub use permit::Permit;
 pub use place::{Credentials, Server};
 pub use queue::{Backlog, Lease, Queue, Stored, StoredResult};
 pub use worker::{Left, WorkerSettings, work};

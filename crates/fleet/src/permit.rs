@@ -1,6 +1,5 @@
 //! What a worker may play: it believes nothing of a match beyond what its operator allows.
 
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +9,9 @@ use plyd_bridge as bridge;
 use plyd_core::engine::{AnyRoot, Entry, settings};
 use plyd_protocol::{Setting, echo};
 
-use super::build::{Build, Builds};
+use super::build::Build;
+use super::builds::Builds;
+use super::denied::Denied;
 use super::description::{DescribedMatch, Location, Traveller};
 use super::message::Job;
 
@@ -40,16 +41,6 @@ pub struct Permit {
     pub hash_mb: usize,
     /// What ends the players' processes if the worker is killed.
     pub reaper: Option<Arc<Reaper>>,
-}
-
-/// Why a worker does not play a pair, for people.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Denied(pub String);
-
-impl fmt::Display for Denied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
 }
 
 impl Permit {

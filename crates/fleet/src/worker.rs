@@ -14,11 +14,12 @@ use plyd_core::engine::Entry;
 use plyd_protocol::client::signals::Signals;
 use tokio::task::JoinSet;
 
+use super::denied::Denied;
 use super::description::{DescribedMatch, Description, MatchId, Task};
 use super::error::FleetError;
 use super::heartbeat::{Busy, Fault, WorkerStatus, add_fault};
 use super::message::{Job, PairResult, TrialResult};
-use super::permit::{Denied, Permit};
+use super::permit::Permit;
 use super::place::{Server, pause};
 use super::queue::{Lease, Queue, Stored};
 
