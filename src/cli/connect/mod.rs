@@ -27,7 +27,9 @@ use args::offer;
 use connector::Connector;
 use lane::{Bot, Lane, Object};
 
-pub(super) use args::{Args, ladder};
+pub(super) use args::Args;
+#[cfg(feature = "ladder")]
+pub(super) use args::ladder;
 pub(super) use link::is_safe;
 
 /// How long a bot may take to start before it is offered all the same.
