@@ -15,6 +15,10 @@
 //! there and takes the results, and [`work`] is a worker's whole life. [`Description`], [`Job`] and
 //! [`PairResult`] are what they send each other.
 
+#![cfg_attr(
+    not(feature = "nats"),
+    allow(rustdoc::broken_intra_doc_links, reason = "there is nothing to link to")
+)]
 #![cfg(feature = "nats")]
 
 mod build;
