@@ -88,8 +88,9 @@ fn show(view: &FleetStatus, args: &Args, out: &mut impl Write) -> Result<(), Fai
                 (format!("{pairs}/{scheduled}"), styled::line(title), styled::line(standing))
             }
             (None, Some(description)) => {
-                let pairs = format!("{}/{}", shown.backlog.results, description.pairs());
-                (pairs, styled::line(&description.title()), "no coordinator".to_owned())
+                let (results, pairs) = (shown.backlog.results, description.pairs());
+                let standing = if results < pairs { "no coordinator" } else { "complete" };
+                (format!("{results}/{pairs}"), styled::line(&description.title()), standing.to_owned())
             }
             (None, None) => (shown.backlog.results.to_string(), String::new(), String::new()),
         };

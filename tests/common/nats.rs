@@ -160,11 +160,15 @@ impl RawClient {
 
     /// Takes a job.
     pub(crate) fn take(&mut self) -> RawMessage {
+        // Nobody answers for a consumer that is not there.
+        while self.api("CONSUMER.INFO.plyd_jobs.workers", &json!({}))["config"].is_null() {
+            thread::sleep(Duration::from_millis(20));
+        }
         let request = json!({ "batch": 1, "expires": 1_000_000_000_u64 }).to_string();
         loop {
             let message =
                 self.request("$JS.API.CONSUMER.MSG.NEXT.plyd_jobs.workers", &[], request.as_bytes());
-            // Else nothing came in that time, or there is no queue yet.
+            // Else nothing came in that time.
             if message.subject.starts_with("plyd.job.") {
                 return message;
             }
