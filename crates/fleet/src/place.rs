@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
+use percent_encoding::percent_decode_str;
 
 use super::error::FleetError;
 
@@ -60,7 +61,11 @@ impl Server {
             .reconnect_delay_callback(pause)
             .event_callback(|event| async move { told(&event) });
         match &self.credentials {
-            Credentials::None => {}
+            Credentials::None => match self.named() {
+                Some((user, Some(password))) => options = options.user_and_password(user, password),
+                Some((token, None)) => options = options.token(token),
+                None => {}
+            },
             Credentials::File(path) => {
                 options = options.credentials_file(path).await.map_err(|error| unusable(path, error))?;
             }
@@ -89,6 +94,14 @@ impl Server {
                 _ => FleetError::Refused(message),
             }
         })
+    }
+
+    /// What stands before the host in the URL, which the library leaves alone: a user and a password, or a
+    /// token alone.
+    fn named(&self) -> Option<(String, Option<String>)> {
+        let server: ServerAddr = self.url.split(',').next()?.trim().parse().ok()?;
+        let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        Some((plain(server.username()?), server.password().map(plain)))
     }
 
     /// The URL without what lets us in.
@@ -141,6 +154,18 @@ fn told(event: &Event) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_url_may_have_a_token_or_a_user_with_a_password() {
+        let named = |url: &str| {
+            let url = url.to_owned();
+            Server { url, credentials: Credentials::None, authority: None, identity: None }.named()
+        };
+        let pair = |user: &str, password: Option<&str>| Some((user.to_owned(), password.map(str::to_owned)));
+        assert_eq!(named("nats://10.0.0.1:4222"), None);
+        assert_eq!(named("nats://secret@10.0.0.1:4222"), pair("secret", None));
+        assert_eq!(named("tls://ann:p%40ss@10.0.0.1, nats://10.0.0.2"), pair("ann", Some("p@ss")));
+    }
 
     #[test]
     fn a_password_is_not_shown() {
