@@ -43,13 +43,18 @@ fn what_a_worker_does_not_have_or_may_not_use_it_gives_back() {
         let more = ["--player", player, "--nats", &url, "--ack-wait", ACK_WAIT];
         process::spawn(command(&directory, &[&the_match[..], &more].concat()))
     };
-    let _worker = worker(&nats, "small", &["--max-hash", "64", "--max-threads", "1"]);
-    for (player, words) in [
-        ("default,nodes=100,hash_mb=65", "hash_mb=65 is more than the 64"),
-        ("default,nodes=100,threads=2", "threads=2 is more than the 1"),
+    // A worker rests the longer the more pairs it has given back: each case has one of its own.
+    let says = |name: &str, words: &str| {
+        let _worker = worker(&nats, name, &["--max-hash", "64", "--max-threads", "1"]);
+        wait_until(words, || shown(&nats, name)["faults"].to_string().contains(words));
+        assert_eq!(shown(&nats, name)["games"], 0);
+    };
+    for (name, player, words) in [
+        ("less-memory", "default,nodes=100,hash_mb=65", "hash_mb=65 is more than the 64"),
+        ("fewer-threads", "default,nodes=100,threads=2", "threads=2 is more than the 1"),
     ] {
         let coordinator = started(player);
-        wait_until(words, || shown(&nats, "small")["faults"].to_string().contains(words));
+        says(name, words);
         drop(coordinator);
     }
     // A match as a plyd would describe it that searches otherwise.
@@ -59,12 +64,16 @@ fn what_a_worker_does_not_have_or_may_not_use_it_gives_back() {
     let described = client.request(&format!("$JS.API.DIRECT.GET.plyd_results.{subject}"), &[], b"");
     let job = client.api("STREAM.INFO.plyd_jobs", &json!({ "subjects_filter": "plyd.job.*.*" }));
     assert!(job["state"]["messages"].as_u64() > Some(0), "{job}");
-    for (change, words) in [
-        (("/match/players/0/build", json!("plyd 9, bench 1 2")), "is of `plyd 9, bench 1 2`"),
-        (("/match/game", json!("chess")), "no game `chess`"),
-        (("/version", json!(99)), "version 99"),
-        (("/match/rounds", json!(0)), "no match of 0 openings"),
-        (("/match/players/0/options", json!({ "colour": "red" })), "colour"),
+    for (name, change, words) in [
+        (
+            "another-build",
+            ("/match/players/0/build", json!("plyd 9, bench 1 2")),
+            "is of `plyd 9, bench 1 2`",
+        ),
+        ("another-game", ("/match/game", json!("chess")), "no game `chess`"),
+        ("another-version", ("/version", json!(99)), "version 99"),
+        ("no-match", ("/match/rounds", json!(0)), "no match of 0 openings"),
+        ("another-option", ("/match/players/0/options", json!({ "colour": "red" })), "colour"),
     ] {
         let mut changed = described.json();
         *changed.pointer_mut(change.0).unwrap() = change.1;
@@ -73,15 +82,13 @@ fn what_a_worker_does_not_have_or_may_not_use_it_gives_back() {
         client.store(&format!("plyd.match.{id}"), bytes.as_bytes());
         let job = json!({ "rules": { "width": 5, "height": 5 }, "start": "", "moves": [] }).to_string();
         client.store(&format!("plyd.job.{id}.1"), job.as_bytes());
-        wait_until(words, || shown(&nats, "small")["faults"].to_string().contains(words));
+        says(name, words);
         client.api("STREAM.PURGE.plyd_jobs", &json!({ "filter": format!("plyd.job.{id}.*") }));
     }
     // A description under a name that is not its hash.
     let id = "0".repeat(32);
     client.store(&format!("plyd.match.{id}"), &described.bytes);
     client.store(&format!("plyd.job.{id}.1"), b"{}");
-    let words = "another one than its name says";
-    wait_until(words, || shown(&nats, "small")["faults"].to_string().contains(words));
-    assert_eq!(shown(&nats, "small")["games"], 0);
+    says("another-name", "another one than its name says");
     fs::remove_dir_all(directory).unwrap();
 }
