@@ -108,12 +108,6 @@ impl Bots {
         ready.collect()
     }
 
-    /// What a bot that is there offers, and with which token it came.
-    #[must_use]
-    pub fn offer(&self, bot: BotId) -> Option<Arc<Offer>> {
-        self.lock().get(&bot)?.here.as_ref().map(|here| Arc::clone(&here.offer))
-    }
-
     /// Whether a bot wants no further game: it leaves after its games, or did so.
     #[must_use]
     pub fn is_leaving(&self, bot: BotId) -> bool {

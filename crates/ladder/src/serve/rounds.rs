@@ -206,13 +206,8 @@ impl Rounds {
             }
         }
         for entry in entries.iter().filter(|entry| entry.what == "bot token") {
-            let named = |bot: &&Bot| bot.name.eq_ignore_ascii_case(&entry.about);
-            let Some(id) = self.bots.values().find(named).map(|bot| bot.id) else { continue };
-            let Some(offer) = self.tables.table.bots.offer(id) else { continue };
-            // It may have come by the new one already.
-            let known = self.handle().ask(move |store| store.bot_with_token(&offer.token)).await?;
-            if known.is_none() {
-                self.tables.table.bots.disconnect(id, "the bot has got a new token");
+            if let Some(bot) = self.bots.values().find(|bot| bot.name.eq_ignore_ascii_case(&entry.about)) {
+                self.tables.table.bots.disconnect(bot.id, "the bot has got a new token");
             }
         }
         for (game, why) in void {

@@ -204,38 +204,6 @@ async fn a_bot_that_waits_in_vain_is_told_why_once_for_each_offer() {
 }
 
 #[tokio::test]
-async fn a_new_token_ends_the_connection_that_came_by_the_one_before() {
-    let mut ladder = Ladder::open(terms(CALM));
-    let mut rounds = Rounds::new(ladder.tables.clone(), Settings::new(BTreeMap::new(), 7));
-    let mut before = ladder.join(0).await;
-    rounds.round(&mut ladder.tasks).await.unwrap();
-    let bot = ladder.bots[0].0;
-    let token =
-        ladder.ask(move |store| store.new_token(bot, &By { who: "test", at_ms: 3 })).await.text().to_owned();
-    rounds.round(&mut ladder.tasks).await.unwrap();
-    let ended = before.read().await.unwrap();
-    assert_eq!(
-        (&ended["code"], &ended["message"]),
-        (&json!("disconnected"), &json!("the bot has got a new token"))
-    );
-    // One that came by the new token before the ladder saw that there is one stays.
-    let token = {
-        let newer = ladder.ask(move |store| store.new_token(bot, &By { who: "test", at_ms: 4 })).await;
-        assert_ne!(newer.text(), token);
-        newer.text().to_owned()
-    };
-    ladder.bots[0].1 = token;
-    let ann = ladder.join(0).await;
-    rounds.round(&mut ladder.tasks).await.unwrap();
-    let games = [ann.plays(2), ladder.join(1).await.plays(2)];
-    rounds.round(&mut ladder.tasks).await.unwrap();
-    for bot in games {
-        assert_eq!(done(bot).await.len(), 2);
-    }
-    ladder.ended().await;
-}
-
-#[tokio::test]
 async fn a_bot_that_goes_after_the_first_game_loses_the_second_by_its_clock() {
     let mut ladder = Ladder::open(terms(PoolClock::PerMove { ms: 200 }));
     let other = ladder.join(0).await.plays(2);
