@@ -88,6 +88,8 @@ pub struct Lease {
     pub id: MatchId,
     /// The pair, from 1.
     pub pair: usize,
+    /// How often it was given to a worker, this time included.
+    pub deliveries: u32,
     /// What the coordinator sent.
     pub bytes: Bytes,
 }
@@ -403,6 +405,7 @@ impl Queue {
         };
         Ok(Some(Lease {
             client: self.client.clone(),
+            deliveries: deliveries(&reply),
             reply: reply.to_string(),
             id,
             pair,
@@ -544,6 +547,14 @@ impl Lease {
     }
 }
 
+/// How often a job was delivered, by the subject of its acknowledgement: `$JS.ACK.STREAM.CONSUMER.DELIVERIES`
+/// and more, with a domain and an account before the stream if the server has domains (NATS' ADR-15).
+fn deliveries(reply: &str) -> u32 {
+    let tokens: Vec<&str> = reply.split('.').collect();
+    let at = if tokens.len() > 9 { 6 } else { 4 };
+    tokens.get(at).and_then(|count| count.parse().ok()).unwrap_or(1)
+}
+
 /// The message of a subject of a stream; none if there is none, or no such stream.
 async fn message(stream: &Stream<()>, subject: String) -> Result<Option<StreamMessage>, FleetError> {
     match stream.direct_get_last_for_subject(subject).await {
@@ -568,5 +579,17 @@ fn unstored(error: async_nats::jetstream::context::PublishError) -> FleetError {
         FleetError::Refused(message)
     } else {
         FleetError::Away(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deliveries_stand_in_the_subject_of_the_acknowledgement() {
+        assert_eq!(deliveries("$JS.ACK.plyd_jobs.workers.3.17.40.1700000000.5"), 3);
+        assert_eq!(deliveries("$JS.ACK.hub.ACCOUNT.plyd_jobs.workers.4.17.40.1700000000.5.random"), 4);
+        assert_eq!(deliveries("something else"), 1);
     }
 }

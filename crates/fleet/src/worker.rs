@@ -27,10 +27,13 @@ use super::queue::{Lease, Queue, Stored};
 const WAIT: Duration = Duration::from_secs(2);
 /// How often a worker says how it is.
 const BEAT: Duration = Duration::from_secs(3);
-/// After which time a pair that could not be played here may be taken again, by anybody.
+/// The shortest pause of a worker that may not play what it is given, and after which time a pair that was
+/// given back once may be taken again, by anybody.
 const AGAIN: Duration = Duration::from_secs(1);
-/// The longest pause of a worker that may not play what it is given.
+/// The longest pause of such a worker.
 const LONGEST_REST: Duration = Duration::from_secs(30);
+/// The longest time until a pair that is given back again and again may be taken.
+const LONGEST_DELAY: Duration = Duration::from_secs(120);
 /// How often an acknowledgement is tried. One that fails costs somebody a look at the result.
 const ACKNOWLEDGEMENTS: usize = 3;
 /// Signals of life in the time after which a silent worker's pair goes to another.
@@ -237,7 +240,7 @@ impl Worker {
             Err(Denied(why)) => {
                 tracing::warn!(id = %lease.id, pair = lease.pair, "given back: {why}");
                 self.fault(why);
-                lease.give_back(AGAIN).await;
+                lease.give_back(until_offered_again(lease.deliveries)).await;
                 Err(())
             }
         };
@@ -452,6 +455,13 @@ impl Worker {
     }
 }
 
+/// After which time a pair that is given back may be taken again: the server offers it before those that
+/// nobody had yet, so that pairs which nobody may play would keep workers from all others if they did not
+/// wait longer each time.
+fn until_offered_again(deliveries: u32) -> Duration {
+    (AGAIN * 2_u32.saturating_pow(deliveries.saturating_sub(1).min(20))).min(LONGEST_DELAY)
+}
+
 /// In how many thousandths of their times players are given here, to have as much of them as on a machine of
 /// that many nodes a second.
 fn scale(reference: u64, speed: u64) -> Result<u32, Denied> {
@@ -466,6 +476,12 @@ fn scale(reference: u64, speed: u64) -> Result<u32, Denied> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pair_waits_the_longer_the_more_often_it_was_given_back() {
+        let delays = [1, 2, 3, 8, 1000].map(|deliveries| until_offered_again(deliveries).as_secs());
+        assert_eq!(delays, [1, 2, 4, 120, 120]);
+    }
 
     #[test]
     fn a_slower_machine_gets_more_time_up_to_a_limit() {
