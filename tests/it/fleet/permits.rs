@@ -73,7 +73,11 @@ fn what_a_worker_does_not_have_or_may_not_use_it_gives_back() {
         ("another-game", ("/match/game", json!("chess")), "no game `chess`"),
         ("another-version", ("/version", json!(99)), "version 99"),
         ("no-match", ("/match/rounds", json!(0)), "no match of 0 openings"),
-        ("another-option", ("/match/players/0/options", json!({ "colour": "red" })), "there is no such option"),
+        (
+            "another-option",
+            ("/match/players/0/options", json!({ "colour": "red" })),
+            "there is no such option",
+        ),
     ] {
         let mut changed = described.json();
         *changed.pointer_mut(change.0).unwrap() = change.1;
