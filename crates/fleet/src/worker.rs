@@ -31,9 +31,9 @@ const BEAT: Duration = Duration::from_secs(3);
 /// given back once may be taken again, by anybody.
 const AGAIN: Duration = Duration::from_secs(1);
 /// The longest pause of such a worker.
-const LONGEST_REST: Duration = Duration::from_secs(30);
+const LONGEST_REST: Duration = Duration::from_secs(8);
 /// The longest time until a pair that is given back again and again may be taken.
-const LONGEST_DELAY: Duration = Duration::from_secs(120);
+const LONGEST_DELAY: Duration = Duration::from_secs(30);
 /// How often an acknowledgement is tried. One that fails costs somebody a look at the result.
 const ACKNOWLEDGEMENTS: usize = 3;
 /// Signals of life in the time after which a silent worker's pair goes to another.
@@ -480,7 +480,7 @@ mod tests {
     #[test]
     fn a_pair_waits_the_longer_the_more_often_it_was_given_back() {
         let delays = [1, 2, 3, 8, 1000].map(|deliveries| until_offered_again(deliveries).as_secs());
-        assert_eq!(delays, [1, 2, 4, 120, 120]);
+        assert_eq!(delays, [1, 2, 4, 30, 30]);
     }
 
     #[test]
