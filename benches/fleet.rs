@@ -7,6 +7,10 @@
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
+#[path = "common/usage.rs"]
+#[allow(dead_code, reason = "a benchmark uses what it needs of it")]
+mod usage;
+
 use std::collections::HashMap;
 use std::error::Error;
 use std::fs;
@@ -15,7 +19,6 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -63,7 +66,7 @@ struct Args {
     bench: bool,
 }
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() -> Outcome<()> {
     let args = Args::parse();
@@ -183,9 +186,11 @@ impl Bench {
         let store = self.folder.join(name);
         let mut command = Command::new("nats-server");
         command.args(["-js", "-a", "127.0.0.1", "-p", &p, "-m", &m, "-sd", path(&store)]);
-        let process = self.launch(&mut command, Stdio::null())?;
+        let mut process = self.launch(&mut command, Stdio::null())?;
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            thread::sleep(Duration::from_millis(10));
+            if process.wait_exit(Instant::now() + Duration::from_millis(10))?.is_some() {
+                return Err("nats-server ended as soon as it was started".into());
+            }
         }
         Ok(Nats { process, port, monitor })
     }
@@ -261,10 +266,9 @@ fn ended(mut process: Process) -> Outcome<(u64, bool)> {
     }
 }
 
+/// The peak memory of a process in KiB.
 fn peak_kib(process: u32) -> Outcome<u64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
-    Ok(line.trim().trim_end_matches(" kB").parse()?)
+    usage::status(process, "VmHWM:")
 }
 
 fn path(path: &Path) -> &str {

@@ -1,18 +1,15 @@
 //! `plyd fleet`: which workers there are, what they play, and how the matches stand.
 
-use std::io::{self, IsTerminal, Write};
-use std::thread;
+use std::io::Write;
 use std::time::Duration;
 
-use crossterm::cursor::MoveTo;
-use crossterm::queue;
-use crossterm::terminal::{Clear, ClearType};
 use plyd_fleet::{Busy, CoordinatorStatus, FleetStatus, MatchId, WorkerStatus};
 
 use super::columns::{Columns, grouped};
 use super::failure::Failure;
 use super::nats::NatsArgs;
-use super::{parse, styled, write_json};
+use super::styled::{self, Colours};
+use super::watch::WatchArgs;
 
 /// The shortest time between two looks.
 const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
@@ -31,19 +28,8 @@ Results stay on the server for 90 days, or until the match is forgotten.")]
 pub(super) struct Args {
     #[command(flatten)]
     nats: NatsArgs,
-    /// Show it again and again, with so much time between
-    #[arg(
-        long,
-        value_name = "TIME",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "2s",
-        value_parser = parse::duration
-    )]
-    watch: Option<Duration>,
-    /// Write JSON: an object, with --watch one a line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    watch: WatchArgs,
     /// Take a match's jobs out of the queue; its results stay
     #[arg(long, value_name = "MATCH", conflicts_with_all = ["watch", "json"])]
     cancel: Option<MatchId>,
@@ -60,26 +46,10 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if let Some(id) = &args.forget {
         return Ok(observer.forget(id)?);
     }
-    show(&observer.look()?, args, out)?;
-    let Some(pause) = args.watch else { return Ok(()) };
-    loop {
-        out.flush()?;
-        thread::sleep(pause.max(SHORTEST_PAUSE));
-        match observer.look() {
-            Ok(view) => show(&view, args, out)?,
-            Err(error) => Failure::from(error).report(),
-        }
-    }
+    args.watch.show(SHORTEST_PAUSE, out, || Ok(observer.look()?), show)
 }
 
-fn show(view: &FleetStatus, args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    if args.json {
-        return write_json(out, view);
-    }
-    let is_watched = args.watch.is_some();
-    if is_watched && io::stdout().is_terminal() {
-        queue!(out, MoveTo(0, 0), Clear(ClearType::All))?;
-    }
+fn show(view: &FleetStatus, _: Colours, out: &mut impl Write) -> Result<(), Failure> {
     let mut matches = Columns::new(["match", "pairs", "queued", "what", "standing"]);
     for shown in &view.matches {
         let id = shown.backlog.id.to_string();

@@ -67,6 +67,7 @@ mod trials;
 mod tune;
 mod ugi;
 mod verbosity;
+mod watch;
 mod words;
 #[cfg(feature = "fleet")]
 mod worker;

@@ -5,6 +5,7 @@
 //! showing are replaced when they enter a [`Text`], and nowhere else need anybody think of them.
 
 use std::env;
+use std::io::{self, IsTerminal};
 
 use anstyle::AnsiColor;
 
@@ -79,6 +80,11 @@ pub(super) enum Colours {
 }
 
 impl Colours {
+    /// What the standard output is given: nothing, unless it is a terminal.
+    pub(super) fn of_output() -> Self {
+        if io::stdout().is_terminal() { Self::of_terminal() } else { Self::Never }
+    }
+
     /// What a terminal is given; see <https://no-color.org>.
     pub(super) fn of_terminal() -> Self {
         let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

@@ -5,7 +5,6 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::ptr;
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
@@ -43,7 +42,7 @@ Examples:
 
 It waits for pairs of games, plays one at a time as `plyd arena` would, and stores the result. A server that is away is \
 waited for. SIGTERM or Ctrl-C: it ends after the pairs that it plays; the second gives them back and ends at once. \
-docs/fleet.md tells how to set a fleet up.")]
+docs/fleet.md says how to set a fleet up.")]
 pub(super) struct Args {
     #[command(flatten)]
     nats: NatsArgs,
@@ -57,20 +56,20 @@ pub(super) struct Args {
     /// Let matches name players that this worker calls, such as tcp=HOST:PORT
     #[arg(long)]
     allow_address: bool,
-    /// Run programs that travel with matches, if a key signed them that --trust names. They run as this user,
+    /// Run programs that are sent along with matches, if a key signed them that --trust names. They run as this user,
     /// within limits, but in no sandbox
     #[arg(long, requires = "trust")]
     allow_builds: bool,
     /// A public nkey whose programs may run here
     #[arg(long, value_name = "KEY", requires = "allow_builds")]
     trust: Vec<String>,
-    /// Where programs that travel are kept [default: plyd/builds in the user's cache]
+    /// Where such programs are kept [default: plyd/builds in the user's cache]
     #[arg(long, value_name = "FOLDER", requires = "allow_builds")]
     builds: Option<PathBuf>,
     /// The largest program that is taken, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     max_build: u32,
-    /// The memory of a program that travels, in MiB
+    /// The memory of such a program, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(16..))]
     max_memory: u32,
     /// Give back a pair with clocks during which the machine stood still for more than this share of the time
@@ -135,7 +134,7 @@ fn builds(args: &Args) -> Result<Option<Builds>, Failure> {
     builds.map(Some).map_err(|error| Failure::Usage(format!("--builds {place}: {error}")))
 }
 
-/// What starts a program that travels: this one, which limits itself and becomes it.
+/// What starts a program of a match: this one, which limits itself and becomes it.
 fn confined(memory_mib: u32) -> Result<impl Fn(&Path, &[String]) -> Program + Send + Sync, Failure> {
     let own = own::server()?.path;
     Ok(move |path: &Path, given: &[String]| {
@@ -152,12 +151,11 @@ fn own_builds() -> impl Fn(&'static crate::engine::Entry) -> Result<String, Stri
     let known = Mutex::new(HashMap::new());
     move |entry| {
         let mut known = known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let key = ptr::from_ref(entry).addr();
-        if let Some(build) = known.get(&key) {
+        if let Some(build) = known.get(entry.name) {
             return Ok(String::clone(build));
         }
         let build = signed_build::build(entry).map_err(|failure| failure.to_string())?;
-        known.insert(key, build.clone());
+        known.insert(entry.name, build.clone());
         Ok(build)
     }
 }

@@ -96,6 +96,21 @@ async function visit(path, options = {}) {
   return page;
 }
 
+/**
+ * Opens a game of a bot from the list, which fills itself, while it is played. Not one with the bot that plays illegal moves:
+ * it can end with the third move.
+ */
+async function openPlaying(page, bot, press = 'click') {
+  for (;;) {
+    await page.goto(`${url}/games`);
+    const row = page.locator('#playing tr[data-game]', { hasText: bot }).filter({ hasNotText: 'faulty' }).first();
+    await row.locator('a').first()[press]();
+    await page.locator('#viewer').waitFor();
+    // It may have ended meanwhile.
+    if (await page.locator('#viewer[data-playing]').count()) return;
+  }
+}
+
 /** Nothing is wider than the screen, and nothing went wrong. */
 async function assertFits(page) {
   const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
@@ -117,11 +132,8 @@ for (const [screen, owner, bot, press, options] of [['desktop', 'ann', 'kari', '
     await assertFits(page);
 
     enter(bot, token, '--legal', '--', process.execPath, '-e', SLOW);
-    await page.goto(`${url}/games`);
-    // The list fills itself. The bot's games take long enough to be watched.
-    const playing = page.locator('#playing tr[data-game]', { hasText: bot }).locator('a').first();
-    await playing.waitFor();
-    await playing[press]();
+    // The bot's games take long enough to be watched.
+    await openPlaying(page, bot, press);
     const viewer = page.locator('#viewer');
     await page.waitForFunction(() => {
       const { live, shown, plies } = document.getElementById('viewer').dataset;
@@ -257,8 +269,7 @@ for (const [screen, shape] of [['desktop', {}], ['phone', { viewport: { width: 3
         if (path.startsWith('/game/')) await page.waitForSelector('#viewer[data-shown] .board');
         await check();
       }
-      await page.goto(`${url}/games`);
-      await page.locator('#playing tr[data-game]', { hasText: 'kari' }).locator('a').first().click();
+      await openPlaying(page, 'kari');
       await page.waitForSelector('#viewer[data-shown] .board');
       await check();
       if (screen === 'phone' && colorScheme === 'dark') await picture(page, 'ladder-phone');
@@ -269,8 +280,6 @@ for (const [screen, shape] of [['desktop', {}], ['phone', { viewport: { width: 3
 
 test('a page whose events are refused goes on, and asks again', async () => {
   const page = await visit('/games');
-  await page.locator('#playing tr[data-game]', { hasText: 'kari' }).first().waitFor();
-  const path = await page.locator('#playing tr[data-game]', { hasText: 'kari' }).locator('a').first().getAttribute('href');
   const refused = { game: 0, list: 0 };
   const refuse = (what, most) => (route) => {
     refused[what] += 1;
@@ -279,7 +288,7 @@ test('a page whose events are refused goes on, and asks again', async () => {
   };
   await page.route('**/api/v1/games/*/live', refuse('game', 2));
   await page.route('**/api/v1/live', refuse('list', 2));
-  await page.goto(url + path);
+  await openPlaying(page, 'kari');
   await page.waitForFunction(() => document.getElementById('viewer').dataset.live);
   assert.ok(refused.game > 2 || await page.locator('#viewer').getAttribute('data-live') === 'over', JSON.stringify(refused));
   await page.waitForFunction(() => document.getElementById('viewer').dataset.live === 'over');

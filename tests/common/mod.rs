@@ -49,11 +49,17 @@ pub(crate) use requests::{endless, first_place, go, inspect, open, place, stop, 
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(40);
 
 /// Waits until something is so.
-pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + TIMEOUT;
+pub(crate) fn until(what: &str, is_so: impl FnMut() -> bool) {
+    until_within(TIMEOUT, what, is_so);
+}
+
+/// Waits until something is so that may take longer than most.
+pub(crate) fn until_within(time: Duration, what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + time;
     while !is_so() {
         assert!(Instant::now() < end, "never: {what}");
-        std::thread::yield_now();
+        // Not without a pause: what is waited for may need the core.
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

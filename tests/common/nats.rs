@@ -9,24 +9,20 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use plyd::client::Process;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::{Folder, process};
+use super::{Folder, process, until_within};
 
 /// How long something may take; far above what a loaded machine needs.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Waits until something is so, without a core of its own.
-pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + TIMEOUT;
-    while !is_so() {
-        assert!(Instant::now() < end, "never: {what}");
-        thread::sleep(Duration::from_millis(20));
-    }
+/// Waits until something is so that many games or connections may come before.
+pub(crate) fn wait_until(what: &str, is_so: impl FnMut() -> bool) {
+    until_within(TIMEOUT, what, is_so);
 }
 
 /// A server with JetStream.
@@ -123,6 +119,11 @@ impl RawMessage {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes).unwrap()
     }
+
+    /// The pair of a job.
+    pub(crate) fn pair(&self) -> usize {
+        self.subject.rsplit('.').next().unwrap().parse().unwrap()
+    }
 }
 
 impl RawClient {
@@ -156,6 +157,13 @@ impl RawClient {
     /// Stores a message at a subject that has none; what the server says of it.
     pub(crate) fn store(&mut self, subject: &str, bytes: &[u8]) -> Value {
         self.request(subject, &[("Nats-Expected-Last-Subject-Sequence", "0")], bytes).json()
+    }
+
+    /// The description of the only match that there is.
+    pub(crate) fn description(&mut self) -> RawMessage {
+        let info = self.api("STREAM.INFO.plyd_results", &json!({ "subjects_filter": "plyd.match.*" }));
+        let subject = info["state"]["subjects"].as_object().unwrap().keys().next().unwrap();
+        self.request(&format!("$JS.API.DIRECT.GET.plyd_results.{subject}"), &[], b"")
     }
 
     /// Takes a job.

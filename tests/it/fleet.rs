@@ -84,7 +84,7 @@ fn worker(nats: &Nats, name: &str, more: &[&str]) -> Process {
 
 fn worker_at(url: &str, name: &str, more: &[&str]) -> Process {
     let mut launch = process::plyd(
-        // These machines stand still more often than not.
+        // Whether the machine of the tests stands still is not what they are about.
         [&["worker", "--nats", url, "--name", name, "--max-noise", "100"], more].concat(),
     );
     launch.command.stdout(Stdio::null()).stderr(Stdio::null());

@@ -66,13 +66,10 @@ impl Match {
             }
             play.fail(forfeit.player, forfeit.reason.clone());
         }
-        if !matches!(play.step(), Step::Over(_)) {
-            return wrong("it has no end");
-        }
+        let Step::Over(end) = play.step() else { return wrong("it has no end") };
         if play.record() != game.record {
             return wrong("its moves and its result are not those of the rules");
         }
-        let Step::Over(end) = play.step() else { unreachable!("it was just looked at") };
         if lost == 0 && end.contradictions != game.contradictions {
             return wrong("its contradicted proofs are not those of its answers");
         }

@@ -5,26 +5,12 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tokio::runtime::Handle;
-
 /// Drops each thing, even if one of them panics.
 pub(super) fn here(things: Vec<Box<dyn Any + Send>>) {
     for thing in things {
         if catch_unwind(AssertUnwindSafe(|| drop(thing))).is_err() {
             tracing::error!("dropping what a game made panicked");
         }
-    }
-}
-
-/// Drops things once the tasks that are awake by now have run: on the thread of all connections these write
-/// answers. Nothing is lost if the runtime ends before: it drops them itself.
-pub(super) fn behind_answers<T: Send + 'static>(things: Vec<T>) {
-    if things.is_empty() {
-        return;
-    }
-    match Handle::try_current() {
-        Ok(runtime) => drop(runtime.spawn(async move { drop(things) })),
-        Err(_) => drop(things),
     }
 }
 

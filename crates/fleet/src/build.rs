@@ -1,4 +1,4 @@
-//! Programs that travel: known by the hash of their content, and signed by somebody.
+//! Programs that are sent along with matches: known by the hash of their content, and signed by somebody.
 //!
 //! They lie on the server in pieces, one subject each, and not in the object store of NATS: who fetches an
 //! object makes a consumer, and a worker that may do that could read what it likes.
@@ -14,7 +14,7 @@ const HASH_DIGITS: usize = 64;
 /// The most arguments of a program.
 const MOST_ARGUMENTS: usize = 64;
 
-/// A program that travels.
+/// A program that is sent along with a match.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Build {
     /// SHA-256 of the file, in hexadecimal.
@@ -102,7 +102,7 @@ fn hash(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _strings_take_all = write!(text, "{byte:02x}");
         text

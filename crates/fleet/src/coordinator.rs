@@ -15,10 +15,10 @@ use super::description::MatchId;
 use super::error::FleetError;
 use super::heartbeat::CoordinatorStatus;
 use super::message::Job;
-use super::place::{Server, pause};
 use super::queue::{Queue, StoredResult};
+use super::server::{Server, pause};
 
-/// How often the server is asked for results if nothing tells that there are some.
+/// How often the server is asked for results without a notice that there are some.
 const LOOK: Duration = Duration::from_secs(1);
 /// How often it is looked whether to end.
 const HALT: Duration = Duration::from_millis(100);
@@ -68,10 +68,16 @@ pub enum Refusal {
     Io(io::Error),
 }
 
+impl From<serde_json::Error> for Refusal {
+    fn from(error: serde_json::Error) -> Self {
+        Self::False { worker: None, why: format!("it cannot be read: {error}") }
+    }
+}
+
 /// How a coordinator ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ended {
-    /// Whether the work is done; else it was told to end, and the same may be taken up again.
+    /// Whether the work is done; else it was halted, and the same may be taken up again.
     pub is_done: bool,
     /// Results that were refused, by worker.
     pub refused: BTreeMap<String, u64>,
@@ -123,7 +129,7 @@ struct Coordinator<'w> {
 
 impl Coordinator<'_> {
     async fn run(mut self) -> Result<Ended, FleetError> {
-        let mut bell = self.queue.bell(self.work.id()).await?;
+        let mut notices = self.queue.notices(self.work.id()).await?;
         let mut questions = self.queue.questions().await?;
         let mut is_set_up = false;
         let mut failures = 0;
@@ -165,7 +171,7 @@ impl Coordinator<'_> {
             let look = Instant::now() + LOOK;
             while Instant::now() < look && !self.is_halted() {
                 tokio::select! {
-                    Some(_) = bell.next() => break,
+                    Some(_) = notices.next() => break,
                     Some(_) = questions.next() => self.say().await,
                     () = tokio::time::sleep(HALT) => {}
                 }
@@ -267,7 +273,7 @@ impl Coordinator<'_> {
         let _missed = self.queue.say_coordinator(self.work.id(), status).await;
     }
 
-    /// Waits, unless it is told to end.
+    /// Waits, unless it is halted.
     async fn idle(&self, time: Duration) {
         let end = Instant::now() + time;
         while Instant::now() < end && !self.is_halted() {

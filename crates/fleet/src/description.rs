@@ -10,7 +10,7 @@ use plyd_protocol::{Limit, Seed, Settings};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::build::Build;
+use super::build::{Build, hex};
 
 /// Hexadecimal digits of a match's name.
 const ID_DIGITS: usize = 32;
@@ -66,12 +66,12 @@ pub struct DescribedMatch {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<u64>,
     /// The players.
-    pub players: Vec<Traveller>,
+    pub players: Vec<DescribedPlayer>,
 }
 
-/// A player as it travels.
+/// A player as a match describes it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Traveller {
+pub struct DescribedPlayer {
     /// What tables and records call it.
     pub name: String,
     /// Where it is found.
@@ -95,11 +95,11 @@ pub struct Traveller {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Location {
-    /// In plyd itself, if it is the build that the traveller names.
+    /// In plyd itself, if it is the build that the player names.
     BuiltIn,
     /// At an address that the worker calls, such as `tcp=HOST:PORT`.
     Address(String),
-    /// In a program that travels.
+    /// In a program that is sent along.
     Build(Build),
 }
 
@@ -206,8 +206,7 @@ impl MatchId {
     /// The name of what these bytes describe.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
-        let hash = Sha256::digest(bytes);
-        Self(hash.iter().take(ID_DIGITS / 2).map(|byte| format!("{byte:02x}")).collect())
+        Self(hex(&Sha256::digest(bytes)[..ID_DIGITS / 2]))
     }
 }
 
@@ -279,7 +278,7 @@ mod tests {
             increment: Duration::from_millis(100),
             moves: Some(40),
         };
-        let player = |name: &str, time, at| Traveller {
+        let player = |name: &str, time, at| DescribedPlayer {
             name: name.to_owned(),
             at,
             build: Some("plyd 1".to_owned()),

@@ -2,6 +2,7 @@
 
 use plyd_arena::PlayedGame;
 use plyd_arena::tune::spsa::Probe;
+use plyd_core::engine::AnyRoot;
 use plyd_protocol::Settings;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,19 @@ pub struct Job {
     /// The settings that play, in a tuning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,
+}
+
+impl Job {
+    /// The job to play a pair from an opening, in a tuning by these settings.
+    #[must_use]
+    pub fn new(opening: &dyn AnyRoot, probe: Option<Probe>) -> Self {
+        Self {
+            rules: plyd_bridge::rules(&opening.rules()),
+            start: opening.start_text(),
+            moves: opening.played().to_vec(),
+            probe,
+        }
+    }
 }
 
 /// What came of a pair of a tuning: the moves of both players, from which the points follow by the rules.

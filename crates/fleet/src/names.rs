@@ -56,8 +56,8 @@ pub(super) fn results(id: &MatchId) -> String {
     format!("plyd.result.{id}.*")
 }
 
-/// The subject on which is told that a result of a match was stored.
-pub(super) fn bell(id: &MatchId) -> String {
+/// The subject of the notices that a result of a match was stored.
+pub(super) fn stored(id: &MatchId) -> String {
     format!("plyd.stored.{id}")
 }
 

@@ -6,8 +6,8 @@ use tokio::runtime::Runtime;
 use super::description::{Description, MatchId};
 use super::error::FleetError;
 use super::heartbeat::{CoordinatorStatus, WorkerStatus};
-use super::place::Server;
 use super::queue::{Backlog, Queue};
+use super::server::Server;
 
 /// Looks at a fleet, as often as it is asked.
 pub struct Observer {
@@ -75,7 +75,7 @@ impl Observer {
 }
 
 async fn look(queue: &Queue) -> Result<FleetStatus, FleetError> {
-    let (workers, coordinators) = queue.census().await?;
+    let (workers, coordinators) = queue.statuses().await?;
     // What says something else is not of this version.
     let mut workers: Vec<WorkerStatus> =
         workers.iter().filter_map(|bytes| serde_json::from_slice(bytes).ok()).collect();

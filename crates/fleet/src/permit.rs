@@ -12,10 +12,10 @@ use plyd_protocol::{Setting, echo};
 use super::build::Build;
 use super::builds::Builds;
 use super::denied::Denied;
-use super::description::{DescribedMatch, Location, Traveller};
+use super::description::{DescribedMatch, DescribedPlayer, Location};
 use super::message::Job;
 
-/// What gives the build of this program for a game, which travellers name.
+/// What gives the build of this program for a game, which described players name.
 type OwnBuild = dyn Fn(&'static Entry) -> Result<String, String> + Send + Sync;
 
 /// What gives the command that starts a program with its arguments.
@@ -31,7 +31,7 @@ pub struct Permit {
     pub build: Box<OwnBuild>,
     /// Whether players may be servers that it calls.
     pub addresses: bool,
-    /// The programs that travel and may run here; none: no program may.
+    /// The programs of matches that may run here; none: no program may.
     pub builds: Option<Builds>,
     /// What starts such a program, within limits.
     pub confined: Box<Confined>,
@@ -50,7 +50,7 @@ impl Permit {
     /// What is not allowed or not known here.
     pub fn open(&self, described: &DescribedMatch, job: &Job) -> Result<Match, Denied> {
         let game = self.game(&described.game)?;
-        let players = described.players.iter().map(|traveller| self.player(game, traveller));
+        let players = described.players.iter().map(|described| self.player(game, described));
         let players = players.collect::<Result<Vec<_>, _>>()?;
         let opening = opening(game, job)?;
         let schedule = described.schedule();
@@ -111,8 +111,8 @@ impl Permit {
         Err(format!("is of `{}`, and this is `{own}`", echo(build.unwrap_or("no build"))))
     }
 
-    fn player(&self, game: &'static Entry, traveller: &Traveller) -> Result<Player, Denied> {
-        let Traveller { name, at, build, options, time, limit, legal } = traveller;
+    fn player(&self, game: &'static Entry, described: &DescribedPlayer) -> Result<Player, Denied> {
+        let DescribedPlayer { name, at, build, options, time, limit, legal } = described;
         let denied = |why: String| Denied(format!("player `{}`: {why}", echo(name)));
         let address = match at {
             Location::BuiltIn => {

@@ -20,20 +20,20 @@ use super::build::Build;
 use super::description::MatchId;
 use super::error::FleetError;
 use super::names;
-use super::place::{Server, whole};
+use super::server::{Server, whole};
 
 /// How long descriptions and results are kept.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
 /// The most workers that may wait for a job at once, and the most pairs that may be played at once.
 const MOST_WORKERS: i64 = 20_000;
-/// Bytes of a piece of a program: a server takes messages of 1 MiB at most, unless it is told otherwise.
+/// Bytes of a piece of a program: a server takes messages of 1 MiB at most, unless it is set up otherwise.
 const PIECE: usize = 256 << 10;
 /// How many jobs are sent before the first of them is known to be stored.
 const AT_ONCE: usize = 256;
 /// How long after its time a request that waits for a job may still be answered.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long those who are asked how they are may take.
-const CENSUS: Duration = Duration::from_secs(1);
+/// How long others may take to answer, or the server to take what is sent last.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// That there is no such stream, consumer or message.
 const NOT_FOUND: u64 = 404;
@@ -258,7 +258,7 @@ impl Queue {
     /// The server cannot be reached, or does not take it, since it is too large.
     pub async fn store_result(&self, id: &MatchId, pair: usize, bytes: Bytes) -> Result<Stored, FleetError> {
         let stored = self.store(names::result(id, pair), bytes).await?;
-        self.say(names::bell(id), Bytes::new()).await?;
+        self.say(names::stored(id), Bytes::new()).await?;
         Ok(stored)
     }
 
@@ -321,15 +321,15 @@ impl Queue {
         Ok(info.and_then(|info| info["state"]["last_seq"].as_u64()))
     }
 
-    /// What tells that there are results of a match. It may miss some.
+    /// A notice for each result of a match that is stored. Some may be missed.
     ///
     /// # Errors
     /// The connection is closed for good.
-    pub async fn bell(&self, id: &MatchId) -> Result<Subscriber, FleetError> {
-        self.subscribe(names::bell(id)).await
+    pub async fn notices(&self, id: &MatchId) -> Result<Subscriber, FleetError> {
+        self.subscribe(names::stored(id)).await
     }
 
-    /// What tells workers and coordinators that somebody wants to know how they are.
+    /// The requests to workers and coordinators to say how they are.
     ///
     /// # Errors
     /// The connection is closed for good.
@@ -341,11 +341,11 @@ impl Queue {
     ///
     /// # Errors
     /// The connection is closed for good.
-    pub async fn census(&self) -> Result<(Vec<Bytes>, Vec<Bytes>), FleetError> {
+    pub async fn statuses(&self) -> Result<(Vec<Bytes>, Vec<Bytes>), FleetError> {
         let mut workers = self.subscribe(names::ALL_WORKERS.to_owned()).await?;
         let mut coordinators = self.subscribe(names::ALL_COORDINATORS.to_owned()).await?;
         self.say(names::ASK.to_owned(), Bytes::new()).await?;
-        let end = tokio::time::Instant::now() + CENSUS;
+        let end = tokio::time::Instant::now() + PATIENCE;
         let mut heard = (BTreeMap::new(), BTreeMap::new());
         loop {
             tokio::select! {
@@ -464,7 +464,7 @@ impl Queue {
 
     /// Sends what is still to be sent.
     pub async fn flush(&self) {
-        let _the_server_is_gone = tokio::time::timeout(CENSUS, self.client.flush()).await;
+        let _the_server_is_gone = tokio::time::timeout(PATIENCE, self.client.flush()).await;
     }
 
     /// The subjects of a stream that fit a pattern.

@@ -20,8 +20,8 @@ use super::error::FleetError;
 use super::heartbeat::{Busy, Fault, WorkerStatus, add_fault};
 use super::message::{Job, PairResult, TrialResult};
 use super::permit::Permit;
-use super::place::{Server, pause};
 use super::queue::{Lease, Queue, Stored};
+use super::server::{Server, pause};
 
 /// How long one request waits for a job: also how long an idle worker takes to leave.
 const WAIT: Duration = Duration::from_secs(2);
@@ -89,6 +89,8 @@ struct Worker {
     /// Whether no further pair is taken.
     leaves: AtomicBool,
     state: Mutex<State>,
+    /// Held while the speed of the machine is measured: two measurements at once would slow each other.
+    measures: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -108,8 +110,13 @@ struct State {
 
 impl Worker {
     fn new(settings: WorkerSettings) -> Arc<Self> {
-        let (began, leaves, state) = (Instant::now(), AtomicBool::new(false), Mutex::default());
-        Arc::new(Self { settings, began, leaves, state })
+        Arc::new(Self {
+            settings,
+            began: Instant::now(),
+            leaves: AtomicBool::new(false),
+            state: Mutex::default(),
+            measures: Mutex::default(),
+        })
     }
 
     async fn live(self: Arc<Self>, server: &Server) -> Result<Left, FleetError> {
@@ -352,6 +359,7 @@ impl Worker {
 
     /// Nodes a second in the bench of a game, measured once.
     fn speed(&self, game: &'static Entry) -> Result<u64, Denied> {
+        let _alone = self.measures.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(speed) = self.state().speeds.get(game.name) {
             return Ok(*speed);
         }

@@ -7,12 +7,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use plyd_fleet::{
-    Build, CoordinatorStatus, DescribedMatch, Description, Job, Location, MatchId, PairResult, Refusal,
-    Server, Signer, Task, Traveller, Work,
+    Build, CoordinatorStatus, DescribedMatch, DescribedPlayer, Description, Job, Location, MatchId,
+    PairResult, Refusal, Server, Signer, Task, Work,
 };
 
 use crate::arena::{Address, Match, PlayedGame, Player, Schedule};
-use crate::bridge;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Halt;
 use crate::cli::nats::{LEFT, QueueArgs, warn_refused};
@@ -114,16 +113,16 @@ pub(super) fn name_by_signature(game: &'static Entry, players: &mut [Player]) ->
     Ok(())
 }
 
-/// A match as it travels.
+/// A match as workers get it.
 ///
-/// Programs of its players are added to those that travel along.
+/// Programs of its players are added to those that are sent along.
 fn describe(
     the_match: &Match,
     args: &FleetArgs,
     builds: &mut Vec<(Build, Vec<u8>)>,
 ) -> Result<Description, Failure> {
     let signer = args.signer()?;
-    let players = the_match.players.iter().map(|player| traveller(player, signer.as_ref(), builds));
+    let players = the_match.players.iter().map(|player| described(player, signer.as_ref(), builds));
     let players = players.collect::<Result<Vec<_>, _>>()?;
     Ok(Description::new(Task::Match(DescribedMatch {
         game: the_match.game.name.to_owned(),
@@ -138,15 +137,16 @@ fn describe(
     })))
 }
 
-fn traveller(
+/// A player as workers get it.
+fn described(
     player: &Player,
     signer: Option<&Signer>,
     builds: &mut Vec<(Build, Vec<u8>)>,
-) -> Result<Traveller, Failure> {
+) -> Result<DescribedPlayer, Failure> {
     let refused = |why: &str| Err(Failure::Usage(format!("--player {}: {why}", player.name)));
     if player.token.is_some() {
         return refused(
-            "with --nats a token would travel to all workers; let the server know them otherwise",
+            "with --nats a token would be sent to all workers; let the server know them otherwise",
         );
     }
     let at = match &player.address {
@@ -169,7 +169,7 @@ fn traveller(
         }
         address => Location::Address(address.to_string()),
     };
-    Ok(Traveller {
+    Ok(DescribedPlayer {
         name: player.name.clone(),
         at,
         build: player.build.clone(),
@@ -186,7 +186,7 @@ struct Pairs<'t> {
     /// What is played, for people.
     title: String,
     description: Vec<u8>,
-    /// The programs that travel along, with their content.
+    /// The programs that are sent along, with their content.
     builds: Vec<(Build, Vec<u8>)>,
     /// How many are queued ahead at most.
     queued: usize,
@@ -241,19 +241,11 @@ impl Work for Pairs<'_> {
 
     fn job(&self, pair: usize) -> Job {
         let scheduled = self.schedule().game(2 * (pair - 1)).expect("it is one that is wanted");
-        let opening = &self.taking.the_match.openings[scheduled.round];
-        Job {
-            rules: bridge::rules(&opening.rules()),
-            start: opening.start_text(),
-            moves: opening.played().to_vec(),
-            probe: None,
-        }
+        Job::new(self.taking.the_match.openings[scheduled.round].as_ref(), None)
     }
 
     fn take(&mut self, pair: usize, bytes: &[u8]) -> Result<(), Refusal> {
-        let read = serde_json::from_slice(bytes);
-        let PairResult { worker, scale, games } = read
-            .map_err(|error| Refusal::False { worker: None, why: format!("it cannot be read: {error}") })?;
+        let PairResult { worker, scale, games } = serde_json::from_slice(bytes)?;
         self.judge(pair, &games, scale).map_err(|why| Refusal::False { worker: Some(worker), why })?;
         for game in games {
             // The record may have one of the two, or both.

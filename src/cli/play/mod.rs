@@ -112,7 +112,7 @@ trait Front {
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut table = lay(args)?;
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let colours = if io::stdout().is_terminal() { Colours::of_terminal() } else { Colours::Never };
+    let colours = Colours::of_output();
     if is_terminal && !args.plain && colours != Colours::Never {
         let mut inputs = Inputs::keys()?;
         table.say("`help` or F1 lists the commands");

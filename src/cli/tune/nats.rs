@@ -5,13 +5,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use plyd_fleet::{
-    CoordinatorStatus, Description, FleetError, Job, MatchId, Refusal, Server, Task, TrialResult, Work,
-};
+use plyd_fleet::{CoordinatorStatus, Description, Job, MatchId, Refusal, Server, Task, TrialResult, Work};
 
 use crate::arena::tune::terms::Iteration;
 use crate::arena::tune::{Trial, Tuning};
-use crate::bridge;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Halt;
 use crate::cli::nats::warn_refused;
@@ -32,11 +29,8 @@ pub(super) fn run<'t>(
     let _nobody_reads = writeln!(io::stderr(), "tuning {id}: workers of {} play it", server.shown());
     let results = vec![None; tuning.terms().pairs as usize];
     let mut pairs = Pairs { id, title, description, entry, tuning, results, finished };
-    match plyd_fleet::coordinate(server, ack_wait, &mut pairs, halt.flag()) {
-        Ok(ended) => warn_refused(&ended),
-        Err(FleetError::Io(error)) => return Err(error.into()),
-        Err(error) => return Err(error.into()),
-    }
+    let ended = plyd_fleet::coordinate(server, ack_wait, &mut pairs, halt.flag())?;
+    warn_refused(&ended);
     Ok(())
 }
 
@@ -91,20 +85,13 @@ impl<'t, F: FnMut(&Tuning<'t>, Iteration) -> io::Result<()>> Work for Pairs<'_, 
     fn job(&self, pair: usize) -> Job {
         let pair = pair as u64 - 1;
         let opening = self.tuning.opening(pair).expect("the same seed found an opening before");
-        Job {
-            rules: bridge::rules(&opening.rules()),
-            start: opening.start_text(),
-            moves: opening.played().to_vec(),
-            probe: Some(self.tuning.probe(pair)),
-        }
+        Job::new(opening.as_ref(), Some(self.tuning.probe(pair)))
     }
 
     fn take(&mut self, pair: usize, bytes: &[u8]) -> Result<(), Refusal> {
         // One of an iteration that is over, or that was not begun, says nothing now.
         let Some(place) = self.place(pair) else { return Ok(()) };
-        let read = serde_json::from_slice(bytes);
-        let TrialResult { worker, games } = read
-            .map_err(|error| Refusal::False { worker: None, why: format!("it cannot be read: {error}") })?;
+        let TrialResult { worker, games } = serde_json::from_slice(bytes)?;
         let points = self.judge(pair, &games);
         let points = points.map_err(|why| Refusal::False { worker: Some(worker), why })?;
         self.results[place].get_or_insert(points);

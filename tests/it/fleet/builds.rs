@@ -11,7 +11,7 @@ use crate::common::nats::wait_until;
 use crate::common::process;
 use crate::matches::{RANDOM, command, directory};
 
-/// A bot for every game, that shows its environment in the first answer it may give.
+/// A bot for every game, that plays the first legal move.
 const BOT: &str = r#"#!/usr/bin/python3
 import json, sys
 for line in sys.stdin:

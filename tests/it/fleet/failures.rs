@@ -64,6 +64,18 @@ fn each_pair_counts_once_whatever_is_killed() {
     fs::remove_dir_all(directory).unwrap();
 }
 
+/// Whether a worker has players: the server has sent a pair before the worker has read it.
+fn plays(worker: &Process) -> bool {
+    let worker = worker.id().to_string();
+    fs::read_dir("/proc").unwrap().filter_map(Result::ok).any(|entry| {
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // Behind the name, which may hold spaces: the state, and the parent.
+        let parent = stat.rsplit_once(')').and_then(|(_, fields)| fields.split_whitespace().nth(1));
+        let command = || fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
+        parent == Some(&*worker) && command().contains("\0serve\0")
+    })
+}
+
 #[test]
 fn a_worker_that_stood_still_writes_second_and_does_no_harm() {
     let the_match = [&MATCH[..], &["--games", "4"]].concat();
@@ -86,7 +98,7 @@ fn a_worker_that_stood_still_writes_second_and_does_no_harm() {
     }
     let coordinator = Coordinator::start(&nats, &directory, &the_match);
     let slow = worker(&nats, "slow", &[]);
-    wait_until("it plays", || client.played() == 1);
+    wait_until("it plays", || plays(&slow));
     process::signal(&slow, Signal::STOP);
     let _quick = worker(&nats, "quick", &[]);
     // The match is over only if the pair that the first one has is played by the second, after its wait.
@@ -137,7 +149,7 @@ fn a_worker_leaves_after_its_pair_and_at_once_if_it_is_told_again() {
     let coordinator = Coordinator::start(&nats, &directory, &the_match);
     let mut client = nats.client();
     let mut polite = worker(&nats, "polite", &[]);
-    wait_until("it plays", || client.played() == 1);
+    wait_until("it plays", || plays(&polite));
     process::signal(&polite, Signal::TERM);
     assert!(process::exit(&mut polite).success());
     wait_until("its pair counts", || coordinator.kept() >= 2);
@@ -147,7 +159,7 @@ fn a_worker_leaves_after_its_pair_and_at_once_if_it_is_told_again() {
     launch.command.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut hasty = process::spawn(launch);
     let log = LogReader::of(&mut hasty);
-    wait_until("it plays", || client.played() == 1);
+    wait_until("it plays", || plays(&hasty));
     process::signal(&hasty, Signal::TERM);
     log.wait_for("leaving");
     process::signal(&hasty, Signal::TERM);

@@ -68,10 +68,7 @@ fn what_is_false_is_refused_and_the_pair_is_played_again() {
     // The coordinator's own words for its players.
     let build = {
         client.take();
-        let subject = client.api("STREAM.INFO.plyd_results", &json!({ "subjects_filter": "plyd.match.*" }));
-        let subject = subject["state"]["subjects"].as_object().unwrap().keys().next().unwrap().clone();
-        let described = client.request(&format!("$JS.API.DIRECT.GET.plyd_results.{subject}"), &[], b"");
-        described.json()["match"]["players"][0]["build"].clone()
+        client.description().json()["match"]["players"][0]["build"].clone()
     };
     let result_of = |pair: usize| {
         let mut games = records[2 * (pair - 1)..2 * pair].to_vec();
@@ -82,7 +79,7 @@ fn what_is_false_is_refused_and_the_pair_is_played_again() {
     };
     for (words, change) in FALSEHOODS {
         let job = client.take();
-        let pair: usize = job.subject.rsplit('.').next().unwrap().parse().unwrap();
+        let pair = job.pair();
         let mut result = result_of(pair);
         change(&mut result);
         assert_ne!(result, result_of(pair), "{words}: nothing is changed");
@@ -97,7 +94,7 @@ fn what_is_false_is_refused_and_the_pair_is_played_again() {
     assert_eq!(coordinator.kept(), 0);
     // What is true is believed, whoever sends it.
     let job = client.take();
-    let pair: usize = job.subject.rsplit('.').next().unwrap().parse().unwrap();
+    let pair = job.pair();
     let result = job.subject.replace("plyd.job.", "plyd.result.");
     client.store(&result, result_of(pair).to_string().as_bytes());
     client.done(&job);

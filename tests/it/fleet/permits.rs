@@ -59,9 +59,7 @@ fn what_a_worker_does_not_have_or_may_not_use_it_gives_back() {
     }
     // A match as a plyd would describe it that searches otherwise.
     let mut client = nats.client();
-    let info = client.api("STREAM.INFO.plyd_results", &json!({ "subjects_filter": "plyd.match.*" }));
-    let subject = info["state"]["subjects"].as_object().unwrap().keys().next().unwrap().clone();
-    let described = client.request(&format!("$JS.API.DIRECT.GET.plyd_results.{subject}"), &[], b"");
+    let described = client.description();
     let job = client.api("STREAM.INFO.plyd_jobs", &json!({ "subjects_filter": "plyd.job.*.*" }));
     assert!(job["state"]["messages"].as_u64() > Some(0), "{job}");
     for (name, change, words) in [

@@ -27,7 +27,7 @@ const TUNING: [&str; 15] = [
     "--json",
 ];
 
-/// A report without the build, which is told in another way.
+/// A report without the build, which a fleet names in another way.
 fn comparable(output: &[u8]) -> Value {
     let mut report: Value = serde_json::from_slice(output).unwrap();
     assert!(report["build"].take().is_string());

@@ -88,12 +88,24 @@ impl Shared {
     /// Gives the lock back, and does what follows from what was changed under it.
     pub(super) fn release(self: &Arc<Self>, mut state: MutexGuard<'_, State>, now_ns: u64) {
         let mut effects = state.settle(now_ns);
-        // On a search thread nothing comes behind the answer: the process may end once it is out.
-        if Handle::try_current().is_err() {
-            effects.answered.clear();
+        let answered = std::mem::take(&mut effects.answered);
+        match Handle::try_current() {
+            Ok(runtime) => {
+                drop(state);
+                self.carry_out(effects);
+                // The tasks that write the answers are awake by now, and have their turn first. Nothing is lost
+                // if the runtime ends before: it drops this itself.
+                if !answered.is_empty() {
+                    runtime.spawn(async move { drop(answered) });
+                }
+            }
+            // On a search thread nothing comes behind the answer: the process may end once it is out.
+            Err(_) => {
+                drop(answered);
+                drop(state);
+                self.carry_out(effects);
+            }
         }
-        drop(state);
-        self.carry_out(effects);
     }
 
     /// The same for the connection that a socket serves.
@@ -136,7 +148,6 @@ impl Shared {
         if effects.quiet {
             self.quiet.notify_one();
         }
-        discard::behind_answers(effects.answered);
         discard::here(effects.deferred_drops);
         discard::elsewhere(effects.large_drops);
     }

@@ -59,7 +59,7 @@ impl Server {
             .ping_interval(PING)
             .request_timeout(Some(ANSWER))
             .reconnect_delay_callback(pause)
-            .event_callback(|event| async move { told(&event) });
+            .event_callback(|event| async move { log_event(&event) });
         match &self.credentials {
             Credentials::None => match self.named() {
                 Some((user, Some(password))) => options = options.user_and_password(user, password),
@@ -142,7 +142,7 @@ pub(super) fn pause(attempts: usize) -> Duration {
 }
 
 /// What is logged of a connection.
-fn told(event: &Event) {
+fn log_event(event: &Event) {
     match event {
         Event::Connected => tracing::info!("connected"),
         Event::Disconnected => tracing::warn!("the server is gone; it is called again until it is there"),
