@@ -7,7 +7,7 @@ use plyd::client::Process;
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::{Coordinator, MATCH, comparable, local, nats, shown, without_times, worker};
+use super::{Coordinator, MATCH, comparable, fleet, local, nats, shown, without_times, worker};
 use crate::common::nats::wait_until;
 use crate::common::{LogReader, Random, is_whole, process};
 use crate::matches::directory;
@@ -19,10 +19,10 @@ const WORKERS: usize = 3;
 fn each_pair_counts_once_whatever_is_killed() {
     let games = if is_whole() { "300" } else { "40" };
     let the_match = [&MATCH[..], &["--games", games]].concat();
-    let games: usize = games.parse().unwrap();
+    let all: usize = games.parse().unwrap();
     let (records, report) = local(&the_match);
     let (nats, directory) = (nats(), directory());
-    let mut random = Random::new(games as u64);
+    let mut random = Random::new(all as u64);
     let mut coordinator = Coordinator::start(&nats, &directory, &the_match);
     let mut number = 0;
     let mut start = || {
@@ -34,7 +34,7 @@ fn each_pair_counts_once_whatever_is_killed() {
     let steps = if is_whole() { 30 } else { 10 };
     let mut kills = 0;
     for step in 1..steps {
-        let games = games * step / steps;
+        let games = all * step / steps;
         wait_until("games are played", || coordinator.kept() >= games);
         if step == steps / 3 {
             nats.end(Signal::KILL);
@@ -46,6 +46,10 @@ fn each_pair_counts_once_whatever_is_killed() {
             process::signal(&coordinator.process, Signal::KILL);
             process::exit(&mut coordinator.process);
             coordinator = Coordinator::start(&nats, &directory, &the_match);
+            // One that finds no server when it begins ends, as a wrong address should.
+            wait_until("it is connected, or done", || {
+                fleet(&nats)["matches"][0]["coordinator"].is_object() || coordinator.kept() == all
+            });
         } else {
             let victim = &mut workers[random.below(WORKERS)];
             process::signal(victim, Signal::KILL);
@@ -57,7 +61,7 @@ fn each_pair_counts_once_whatever_is_killed() {
     let (played, reported, said) = coordinator.finish();
     assert_eq!(kills, steps - 4);
     let numbers: Vec<u64> = played.iter().map(|record| record["number"].as_u64().unwrap()).collect();
-    assert_eq!(numbers, (1..=games as u64).collect::<Vec<_>>(), "each game is there once");
+    assert_eq!(numbers, (1..=all as u64).collect::<Vec<_>>(), "each game is there once");
     assert_eq!(comparable(played), comparable(records));
     assert_eq!(without_times(reported), without_times(report));
     assert!(!said.iter().any(|line| line.contains("refused")), "{said:#?}");
