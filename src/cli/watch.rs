@@ -30,8 +30,8 @@ pub(super) struct WatchArgs {
 }
 
 impl WatchArgs {
-    /// Shows what a look finds: once, or again and again with this pause at least. A look that fails ends it if
-    /// it is the first; what does not answer later may do so again.
+    /// Shows what a look finds: once, or again and again with this pause at least. A look that fails ends it
+    /// if it is the first; what does not answer later may do so again.
     pub(super) fn show<V: serde::Serialize, W: Write>(
         &self,
         shortest: Duration,

@@ -56,8 +56,8 @@ pub(super) struct Args {
     /// Let matches name players that this worker calls, such as tcp=HOST:PORT
     #[arg(long)]
     allow_address: bool,
-    /// Run programs that are sent along with matches, if a key signed them that --trust names. They run as this user,
-    /// within limits, but in no sandbox
+    /// Run programs that are sent along with matches, if a key signed them that --trust names. They run as
+    /// this user, within limits, but in no sandbox
     #[arg(long, requires = "trust")]
     allow_builds: bool,
     /// A public nkey whose programs may run here

@@ -93,8 +93,8 @@ impl Shared {
             Ok(runtime) => {
                 drop(state);
                 self.carry_out(effects);
-                // The tasks that write the answers are awake by now, and have their turn first. Nothing is lost
-                // if the runtime ends before: it drops this itself.
+                // The tasks that write the answers are awake by now, and have their turn first. Nothing is
+                // lost if the runtime ends before: it drops this itself.
                 if !answered.is_empty() {
                     runtime.spawn(async move { drop(answered) });
                 }
