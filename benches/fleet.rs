@@ -19,6 +19,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -38,15 +39,15 @@ const QUICK: [&str; 7] = [
     "--player",
     "random,time=1000s",
 ];
-/// A match that keeps a core busy.
+/// A match that keeps a core busy for some tenths of a second a game.
 const BUSY: [&str; 7] = [
     "isolation",
     "--rules",
-    "width=7,height=7",
+    "preset=11x9",
     "--player",
-    "default,nodes=20000",
+    "default,nodes=100000",
     "--player",
-    "default,nodes=10000",
+    "default,nodes=50000",
 ];
 
 /// Measure a fleet.
@@ -59,7 +60,7 @@ struct Args {
     #[arg(long, default_value_t = 3000, value_parser = clap::value_parser!(u32).range(1..))]
     pairs: u32,
     /// Games of the real workers
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u32).range(2..))]
     games: u32,
     /// Given by cargo
     #[arg(long, hide = true)]
@@ -108,10 +109,15 @@ impl Bench {
         let coordinator = self.start(&[&["arena"], &quick[..], &more].concat(), Stdio::null())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let began = Instant::now();
+        // Workers wait for further jobs for a while, so the end is that of the coordinator.
+        let coordinator = thread::spawn(move || {
+            let ended = ended(coordinator);
+            (ended, began.elapsed())
+        });
         let records = Arc::new(records);
         let answered = runtime.block_on(answer_all(&url, args.workers, &records))?;
-        let (memory, status) = ended(coordinator)?;
-        let time = began.elapsed();
+        let (ended, time) = coordinator.join().map_err(|_| "the coordinator was lost")?;
+        let (memory, status) = ended?;
         if !status {
             return Err("the coordinator failed".into());
         }
