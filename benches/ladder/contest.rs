@@ -151,7 +151,9 @@ fn report(ladder: &Ladder, entrants: &[Entrant], missing: &[&str], lasted: Durat
             }
         };
         if !is_right {
-            faults.push(format!("{} ({kind:?}): {shown}", bot.name));
+            let forfeits = games.iter().filter_map(|game| store.record(game.id).unwrap()?.forfeit);
+            let why = forfeits.map(|forfeit| forfeit.reason.message).collect::<Vec<_>>().join("; ");
+            faults.push(format!("{} ({kind:?}): {shown}: {why}", bot.name));
         }
     }
     let ranked: Vec<(u32, &Row)> = rows

@@ -117,7 +117,7 @@ class Connection:
                 self.input.write(line)
                 self.input.flush()
             except (OSError, ValueError) as error:
-                raise ConnectionLost(f"the connection broke: {error}") from error
+                raise ConnectionLost(f"the connection broke: {advice(error)}") from error
         return inbox
 
     def forget(self, name: str) -> None:

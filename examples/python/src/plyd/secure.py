@@ -97,6 +97,8 @@ class SecureSocket(io.RawIOBase):
         self._sealed, self._unsent = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._session = context.wrap_bio(self._sealed, self._unsent, server_hostname=host)
         self._sending = threading.Lock()
+        # What the peer said was wrong: from then on the session only says that it is closed.
+        self._alert: ssl.SSLError | None = None
         self._shake_hands(time.monotonic() + timeout)
 
     def _shake_hands(self, deadline: float) -> None:
@@ -140,16 +142,24 @@ class SecureSocket(io.RawIOBase):
                     pass
                 except ssl.SSLZeroReturnError:
                     return 0
+                except ssl.SSLError as alert:
+                    self._alert = alert
+                    raise
             self._receive()
 
     def write(self, data: bytes) -> int:  # type: ignore[override]
         # Records leave in the order in which they are sealed, and nobody who reads waits for that.
         with self._sending:
-            with self._lock:
-                self._session.write(data)
-                sealed = self._unsent.read()
-            self._plain.sendall(sealed)
+            self._plain.sendall(self._seal(data))
         return len(data)
+
+    def _seal(self, data: bytes) -> bytes:
+        with self._lock:
+            try:
+                self._session.write(data)
+            except ssl.SSLError as error:
+                raise self._alert or error from None
+            return self._unsent.read()
 
     def receive(self, most: int) -> bytes:
         """The next bytes; none at the end."""
@@ -157,10 +167,7 @@ class SecureSocket(io.RawIOBase):
 
     def send(self, data: bytes, flags: int) -> None:
         """Sends bytes with these flags of a socket; what it does not take is lost."""
-        with self._lock:
-            self._session.write(data)
-            sealed = self._unsent.read()
-        self._plain.send(sealed, flags)
+        self._plain.send(self._seal(data), flags)
 
     def settimeout(self, seconds: float | None) -> None:
         self._plain.settimeout(seconds)
