@@ -29,16 +29,13 @@ use serde_json::{Value, json};
 
 const PLYD: &str = env!("CARGO_BIN_EXE_plyd");
 
-/// A match that is played within moments.
-const QUICK: [&str; 7] = [
-    "isolation",
-    "--rules",
-    "width=5,height=5",
-    "--player",
-    "greedy,time=1000s",
-    "--player",
-    "random,time=1000s",
-];
+/// Matches that are played within moments, with short records and with long ones.
+const QUICK: [[&str; 7]; 2] = [quick("width=5,height=5"), quick("preset=11x9")];
+
+const fn quick(rules: &str) -> [&str; 7] {
+    ["isolation", "--rules", rules, "--player", "greedy,time=1000s", "--player", "random,time=1000s"]
+}
+
 /// A match that keeps a core busy for some tenths of a second a game.
 const BUSY: [&str; 7] = [
     "isolation",
@@ -74,7 +71,8 @@ fn main() -> Outcome<()> {
     let folder = std::env::temp_dir().join(format!("plyd-fleet-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
     let bench = Bench { reaper: Reaper::start(PLYD)?, folder };
-    let measured = bench.at_once(&args).and_then(|()| bench.real(&args));
+    let at_once = QUICK.iter().try_for_each(|the_match| bench.at_once(&args, the_match));
+    let measured = at_once.and_then(|()| bench.real(&args));
     fs::remove_dir_all(&bench.folder)?;
     measured
 }
@@ -93,15 +91,17 @@ struct Nats {
 
 impl Bench {
     /// Workers that answer at once.
-    fn at_once(&self, args: &Args) -> Outcome<()> {
+    fn at_once(&self, args: &Args, the_match: &[&str]) -> Outcome<()> {
         let games = (2 * args.pairs).to_string();
         let record = self.folder.join("local.jsonl");
-        let quick = [&QUICK[..], &["--games", &games]].concat();
+        let quick = [the_match, &["--games", &games]].concat();
         self.run(&[&quick[..], &["--record", path(&record), "--concurrency", "2"]].concat())?;
         let text = fs::read_to_string(&record)?;
         let mut records: Vec<Value> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
         records.sort_by_key(|record| record["number"].as_u64());
-        let nats = self.nats("at-once")?;
+        fs::remove_file(&record)?;
+        let plies: usize = records.iter().map(|record| record["moves"].as_array().map_or(0, Vec::len)).sum();
+        let nats = self.nats(the_match[2])?;
         let before = nats.traffic()?;
         let url = nats.url();
         let queued = (2 * args.workers).to_string();
@@ -124,11 +124,12 @@ impl Bench {
         let after = nats.traffic()?;
         let games = f64::from(2 * args.pairs);
         println!(
-            "{} workers that answer at once, {} pairs, {answered} answers: {:.1} s, {:.0} games/s; \
-             a game {:.1} messages and {:.0} bytes in, {:.1} messages and {:.0} bytes out; \
+            "{} workers that answer at once, {} pairs of {:.1} plies a game, {answered} answers: {:.1} s, \
+             {:.0} games/s; a game {:.1} messages and {:.0} bytes in, {:.1} messages and {:.0} bytes out; \
              memory of the coordinator {} MiB, of the server {} MiB",
             args.workers,
             args.pairs,
+            plies as f64 / games,
             time.as_secs_f64(),
             games / time.as_secs_f64(),
             (after[0] - before[0]) / games,
