@@ -8,7 +8,6 @@
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
 #[path = "common/usage.rs"]
-#[allow(dead_code, reason = "a benchmark uses what it needs of it")]
 mod usage;
 
 use std::collections::HashMap;
@@ -110,23 +109,25 @@ impl Bench {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let began = Instant::now();
         // Workers wait for further jobs for a while, so the end is that of the coordinator.
+        let server = nats.process.id();
         let coordinator = thread::spawn(move || {
             let ended = ended(coordinator);
-            (ended, began.elapsed())
+            (ended, usage::cpu(server), began.elapsed())
         });
         let records = Arc::new(records);
         let answered = runtime.block_on(answer_all(&url, args.workers, &records))?;
-        let (ended, time) = coordinator.join().map_err(|_| "the coordinator was lost")?;
-        let (memory, status) = ended?;
-        if !status {
+        let (ended, of_server, time) = coordinator.join().map_err(|_| "the coordinator was lost")?;
+        let Ended { peak_kib: memory, cpu, is_success } = ended?;
+        if !is_success {
             return Err("the coordinator failed".into());
         }
         let after = nats.traffic()?;
+        let busy = |cpu: Duration| 100.0 * cpu.as_secs_f64() / time.as_secs_f64();
         let games = f64::from(2 * args.pairs);
         println!(
             "{} workers that answer at once, {} pairs of {:.1} plies a game, {answered} answers: {:.1} s, \
              {:.0} games/s; a game {:.1} messages and {:.0} bytes in, {:.1} messages and {:.0} bytes out; \
-             memory of the coordinator {} MiB, of the server {} MiB",
+             coordinator {:.0} % of a core and {} MiB, server {:.0} % of a core and {} MiB",
             args.workers,
             args.pairs,
             plies as f64 / games,
@@ -136,7 +137,9 @@ impl Bench {
             (after[2] - before[2]) / games,
             (after[1] - before[1]) / games,
             (after[3] - before[3]) / games,
+            busy(cpu),
             memory / 1024,
+            busy(of_server?),
             peak_kib(nats.process.id())? / 1024,
         );
         Ok(())
@@ -182,8 +185,8 @@ impl Bench {
     }
 
     fn run(&self, arguments: &[&str]) -> Outcome<()> {
-        let (_, status) = ended(self.start(&[&["arena"], arguments].concat(), Stdio::null())?)?;
-        if status { Ok(()) } else { Err(format!("plyd arena {arguments:?} failed").into()) }
+        let ended = ended(self.start(&[&["arena"], arguments].concat(), Stdio::null())?)?;
+        if ended.is_success { Ok(()) } else { Err(format!("plyd arena {arguments:?} failed").into()) }
     }
 
     fn nats(&self, name: &str) -> Outcome<Nats> {
@@ -262,13 +265,21 @@ async fn answer_all(url: &str, workers: u32, records: &Arc<Vec<Value>>) -> Outco
     Ok(answered)
 }
 
-/// Waits for the end of a process; its peak memory in KiB, and whether it succeeded.
-fn ended(mut process: Process) -> Outcome<(u64, bool)> {
-    let mut memory = 0;
+/// What a process was when it ended.
+struct Ended {
+    peak_kib: u64,
+    cpu: Duration,
+    is_success: bool,
+}
+
+/// Waits for the end of a process.
+fn ended(mut process: Process) -> Outcome<Ended> {
+    let (mut memory, mut cpu) = (0, Duration::ZERO);
     loop {
         memory = peak_kib(process.id()).unwrap_or(memory);
+        cpu = usage::cpu(process.id()).unwrap_or(cpu);
         if let Some(status) = process.wait_exit(Instant::now() + Duration::from_millis(20))? {
-            return Ok((memory, status.success()));
+            return Ok(Ended { peak_kib: memory, cpu, is_success: status.success() });
         }
     }
 }
