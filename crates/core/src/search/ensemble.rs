@@ -15,6 +15,7 @@ use crate::game::{Evaluator, Game, Root, Turn};
 use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::chance::{average, worth};
+use crate::search::helpers::sort_by_number;
 use crate::search::iterate::{Iterate, MAX_DEPTH, Roots, next_depth};
 use crate::search::one_ply::choices;
 use crate::search::thread::SearchBudget;
@@ -339,7 +340,7 @@ fn settle<G: Draw>(candidates: &mut [Candidate<G>]) {
         let sum = candidate.members.iter().map(|member| member.worth).sum();
         candidate.average = average(sum, candidate.members.len() as i64);
     }
-    candidates.sort_by_cached_key(|candidate| -candidate.score().raw());
+    sort_by_number(candidates, |candidate| -i64::from(candidate.score().raw()));
 }
 
 /// The best candidates as lines, which go on as in the first of their drawn games.

@@ -12,6 +12,7 @@ use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::alpha_beta::{AlphaBeta, NodeContext};
 use crate::search::gate::Gate;
+use crate::search::helpers::{scope, sort_by_number, start};
 use crate::search::ordering::{History, MAX_PLY};
 use crate::search::table::Table;
 use crate::search::thread::{EndOnDrop, Reached, SearchBudget, SearchThread, is_lost, is_settled};
@@ -93,9 +94,7 @@ impl<M: Copy + PartialEq> Roots<M> {
         let unknown =
             |&mv| RootMove { mv, line: vec![mv], value: Value::default(), bound: Bound::Upper, depth: 0 };
         let mut moves: Vec<_> = params.moves.iter().map(unknown).collect();
-        // Stable: equal keys stay in the order of the game's move list. Keys are cached here and wherever a
-        // search sorts, so that one sort of numbers is compiled for all games and not one of moves for each.
-        moves.sort_by_cached_key(|known| -game.order(&root.pos, known.mv));
+        sort_by_number(&mut moves, |known| -i64::from(game.order(&root.pos, known.mv)));
         Self { moves, multipv: params.multipv, depth: 0, best: None, time: TimeManager::new(clock::now_ns()) }
     }
 
@@ -215,7 +214,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         publish: &mut dyn FnMut(&SearchResult<G::Move>),
     ) -> Option<Reached> {
         let control = budget.control;
-        self.table.grow(|| control.is_over());
+        self.table.grow(&|| control.is_over());
         let mut thread = SearchThread::first(budget);
         thread.depth = roots.depth;
         thread.hash_ppm = self.table.used_ppm();
@@ -265,7 +264,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         let Iteration { game, root, multipv, depth, exact, .. } = *iteration;
         let side = game.side(&root.pos);
         let halt = Gate::default();
-        std::thread::scope(|scope| {
+        scope(|scope| {
             let others = roots.len().max(2) - 1;
             for (i, history) in helpers.iter_mut().enumerate() {
                 let (mut roots, table, evaluator) = (roots.to_vec(), &*table, &*evaluator);
@@ -279,7 +278,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
                     search.iteration(&mut iteration, &mut roots);
                     search.thread.leave();
                 };
-                if std::thread::Builder::new().spawn_scoped(scope, search).is_err() {
+                if !start(scope, Box::new(search)) {
                     // The system gives no more threads: the search goes on with those it has.
                     break;
                 }
@@ -324,7 +323,7 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
                 }
             }
         }
-        roots[..multipv].sort_by_cached_key(|known| -known.value.score.raw());
+        sort_by_number(&mut roots[..multipv], |known| -i64::from(known.value.score.raw()));
         (iteration.publish)(&found(roots, multipv));
     }
 

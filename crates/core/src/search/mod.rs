@@ -20,6 +20,7 @@ pub mod ensemble;
 pub mod erased;
 mod first_look;
 pub mod gate;
+mod helpers;
 mod horizon;
 pub mod iterate;
 pub mod one_ply;

@@ -6,6 +6,7 @@
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::chance::{average, worth};
+use crate::search::helpers::sort_by_number;
 use crate::search::thread::final_value;
 use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, Stats, Variation};
 use crate::zobrist::{SplitMix64, mix};
@@ -174,12 +175,15 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Greedy<E> {
     ) -> (SearchResult<G::Move>, End) {
         let mut random = choices(game, root, self.seed);
         let (mut pos, side) = (root.pos.clone(), game.side(&root.pos));
-        let mut rated: Vec<(Value, u64, G::Move)> = params
+        // Equal moves stand in a random order.
+        let mut rated: Vec<(Value, i64, G::Move)> = params
             .moves
             .iter()
-            .map(|&mv| (at_sight(game, &self.evaluator, &mut pos, mv, side), random.next(), mv))
+            .map(|&mv| {
+                (at_sight(game, &self.evaluator, &mut pos, mv, side), (random.next() >> 32) as i64, mv)
+            })
             .collect();
-        rated.sort_by_cached_key(|&(value, draw, _)| (-value.score.raw(), draw));
+        sort_by_number(&mut rated, |&(value, draw, _)| (-i64::from(value.score.raw()) << 32) + draw);
         let lines = rated.iter().take(params.multipv).map(|&(value, _, mv)| {
             // What lies behind the other moves is not looked at, so nothing bounds the position from above.
             let value = Value { at_most: false, ..value };

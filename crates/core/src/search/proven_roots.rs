@@ -1,6 +1,7 @@
 //! Which root moves are decided, and what a search thinks of the others: the lines that follow from both.
 
 use crate::score::{Score, Value};
+use crate::search::helpers::sort_by_number;
 use crate::search::{Bound, SearchParams, SearchResult, Variation};
 
 /// The root moves of one question, decided or not.
@@ -50,7 +51,7 @@ impl<M: Copy + PartialEq> ProvenRootMoves<M> {
     pub(super) fn undecided(&self, order: impl Fn(M) -> i32) -> Vec<M> {
         let mut moves: Vec<M> =
             self.moves.iter().filter(|known| known.1.is_none()).map(|known| known.0).collect();
-        moves.sort_by_cached_key(|&mv| order(mv));
+        sort_by_number(&mut moves, |&mv| i64::from(order(mv)));
         moves
     }
 
@@ -94,12 +95,12 @@ impl<M: Copy + PartialEq> ProvenRootMoves<M> {
             line
         });
         let mut lines: Vec<Variation<M>> = searched.chain(self.moves.iter().filter_map(unsearched)).collect();
-        lines.sort_by_cached_key(|line| {
+        sort_by_number(&mut lines, |line| {
             let score = line
                 .value
                 .map_or(Score::DRAW, |(value, _)| if value.is_decided() { value.score } else { Score::DRAW });
-            let rank = if score.is_win() { -score.raw() } else { i32::from(score.is_loss()) };
-            (rank, Some(line.pv[0]) != self.best_try)
+            let rank = if score.is_win() { -i64::from(score.raw()) } else { i64::from(score.is_loss()) };
+            2 * rank + i64::from(Some(line.pv[0]) != self.best_try)
         });
         lines.truncate(self.multipv);
         SearchResult { lines }

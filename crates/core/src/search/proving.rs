@@ -13,6 +13,7 @@ use crate::options::Options;
 use crate::score::Value;
 use crate::search::announced::AnnouncedWin;
 use crate::search::gate::Gate;
+use crate::search::helpers::{scope, start};
 use crate::search::iterate::{Iterate, Roots};
 use crate::search::proven_roots::ProvenRootMoves;
 use crate::search::thread::{EndOnDrop, SearchBudget, SearchThread, final_value};
@@ -353,7 +354,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         let undecided = work.known.undecided(|mv| prover.order(game, &root.pos, mv));
         let first = SearchThread::first(budget);
         let mut beside = SearchBudget { threads: *threads - 1, wake: Some(&news), ..*budget };
-        let end = std::thread::scope(|scope| {
+        let end = scope(|scope| {
             // The scope joins the prover also when this thread panics, so it must be stopped on every way
             // out.
             let _halt = EndOnDrop(&halt);
@@ -370,7 +371,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
                 lock().1 = true;
                 news.store(true, Relaxed);
             };
-            if std::thread::Builder::new().spawn_scoped(scope, prove_all).is_err() {
+            if !start(scope, Box::new(prove_all)) {
                 // The system gives no more threads: the search goes on with those it has.
                 lock().1 = true;
             }

@@ -125,7 +125,7 @@ impl Table {
     /// Enlarges the table fourfold, within its limit, when more than a quarter is in use; keeps the entries.
     ///
     /// Growing by a gigabyte takes long, so it polls `stopped`, and if that is set leaves the table as it is.
-    pub(super) fn grow(&mut self, stopped: impl Fn() -> bool) {
+    pub(super) fn grow(&mut self, stopped: &dyn Fn() -> bool) {
         if self.clusters.len() >= self.limit || self.used_ppm() < 250_000 {
             return;
         }
@@ -277,9 +277,9 @@ mod tests {
         }
         let before: Vec<_> = keys.iter().filter_map(|&key| table.get(key)).collect();
         let small = table.clusters.len();
-        table.grow(|| true);
+        table.grow(&|| true);
         assert_eq!(table.clusters.len(), small, "a stop comes first");
-        table.grow(|| false);
+        table.grow(&|| false);
         assert_eq!(table.clusters.len(), small * 4);
         assert_eq!(keys.iter().filter_map(|&key| table.get(key)).collect::<Vec<_>>(), before);
         assert!(before.len() > 8900);

@@ -10,6 +10,7 @@ use crate::game::{Game, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::erased::Erased;
 use crate::search::first_look::FirstLook;
+use crate::search::helpers::sort_by_number;
 use crate::search::one_ply::outlook;
 use crate::search::thread::{SearchThread, final_value, is_lost, is_won};
 use crate::search::tree::depth_of;
@@ -226,7 +227,8 @@ impl<G: Game> Growth<'_, G> {
             let unknown = |&mv| (mv, Value::guess(Score::DRAW));
             self.buffers.rated.clear();
             self.buffers.rated.extend(moves.iter().map(unknown));
-            self.buffers.rated.sort_by_cached_key(|rated| -self.game.order(pos, rated.0));
+            let game = self.game;
+            sort_by_number(&mut self.buffers.rated, |rated| -i64::from(game.order(pos, rated.0)));
         }
         let best = self.buffers.rated.first().map_or(Score::DRAW, |rated| rated.1.score);
         self.branch_out(NodeId::ROOT, best, NOTHING, is_rated);
@@ -253,7 +255,7 @@ impl<G: Game> Growth<'_, G> {
             let win = win.map(|value| Value { score: value.score.earlier(1), ..value });
             rated.push((mv, win.unwrap_or(seen)));
         }
-        rated.sort_by_cached_key(|rated| -rated.1.score.raw());
+        sort_by_number(rated, |rated| -i64::from(rated.1.score.raw()));
         Some(())
     }
 
@@ -302,7 +304,7 @@ impl<G: Game> Growth<'_, G> {
         let value = outlook(game, self.evaluator, pos, last, self.root);
         let mut outcomes = Vec::new();
         game.outcomes(pos, &mut outcomes);
-        outcomes.sort_by_cached_key(|outcome| std::cmp::Reverse(outcome.1));
+        sort_by_number(&mut outcomes, |outcome| -i64::from(outcome.1));
         let total: u64 = outcomes.iter().map(|outcome| u64::from(outcome.1)).sum();
         let share = |weight: u32| (u64::from(weight) * u64::from(u16::MAX) / total) as u16;
         let all = outcomes.iter().map(|&(mv, weight)| Branch { mv, behind: share(weight) }).collect();

@@ -18,6 +18,7 @@ use crate::game::{Evaluator, Game, Root, Side};
 use crate::options::Options;
 use crate::search::erased::Erased;
 use crate::search::gate::Gate;
+use crate::search::helpers::{scope, start};
 use crate::search::thread::{EndOnDrop, SearchBudget, SearchThread};
 use crate::search::time_manager::TimeManager;
 use crate::search::{Control, End, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
@@ -138,7 +139,7 @@ impl<G: Game> Searcher<G> for Tree<G> {
                 break end;
             }
             // If pruning takes longer than it may, the search goes on to its end in the full tree.
-            let pruned = store.pruned(|| control.is_over());
+            let pruned = store.pruned(&|| control.is_over());
             batch.may_prune = pruned.as_ref().is_some_and(|pruned| pruned.used_ppm() < ROOMY_PPM);
             store = pruned.unwrap_or(store);
         };
@@ -210,7 +211,7 @@ impl<G: Game> Tree<G> {
         let mut lines = self.lines(store, params, batch.reported);
         let halt = Gate::default();
         let mut waiting = Some(&mut buffers[1..]);
-        let end = std::thread::scope(|scope| {
+        let end = scope(|scope| {
             // The scope joins the helpers also when this thread panics, so they must be stopped on every way
             // out.
             let _halt = EndOnDrop(&halt);
@@ -277,7 +278,7 @@ fn join<'scope, 'env, G: Game>(
             growth.thread.leave();
             *buffers = growth.buffers;
         };
-        if std::thread::Builder::new().spawn_scoped(scope, grow).is_err() {
+        if !start(scope, Box::new(grow)) {
             // The system gives no more threads: the search goes on with those it has.
             break;
         }

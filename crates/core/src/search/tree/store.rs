@@ -277,7 +277,7 @@ impl<M: Copy> Store<M> {
 
     /// How often a node must have been visited, so that what was looked at behind all such nodes takes half
     /// of the memory at most: no node was visited more often than its parent. None if it was given up.
-    fn busy(&self, is_over: &impl Fn() -> bool) -> Option<u32> {
+    fn busy(&self, is_over: &dyn Fn() -> bool) -> Option<u32> {
         if 2 * self.bytes() < self.limit {
             return Some(0);
         }
@@ -306,12 +306,12 @@ impl<M: Copy> Store<M> {
 
     /// A copy that takes half of the memory at most, without what is behind the nodes that were visited
     /// least. None if `is_over`, which is polled, gave it up.
-    pub(super) fn pruned(&self, is_over: impl Fn() -> bool) -> Option<Self> {
+    pub(super) fn pruned(&self, is_over: &dyn Fn() -> bool) -> Option<Self> {
         let copy = Self::new(self.limit);
         if let Some(root) = copy.add(0, false) {
             // The root's own branches are always kept.
-            let busy = self.busy(&is_over)?.min(self.node(NodeId::ROOT).visits());
-            copy.graft(self, NodeId::ROOT, root, busy, &is_over)?;
+            let busy = self.busy(is_over)?.min(self.node(NodeId::ROOT).visits());
+            copy.graft(self, NodeId::ROOT, root, busy, is_over)?;
         }
         Some(copy)
     }
@@ -349,7 +349,7 @@ impl<M: Copy> Store<M> {
         from: NodeId,
         to: NodeId,
         least: u32,
-        is_over: &impl Fn() -> bool,
+        is_over: &dyn Fn() -> bool,
     ) -> Option<()> {
         let mut waiting = vec![(from, to)];
         let mut copied: usize = 0;
@@ -391,7 +391,7 @@ mod tests {
         while !full.is_full() {
             full.add(0, false).unwrap();
         }
-        assert!(full.pruned(|| true).is_none(), "while its nodes are looked at");
+        assert!(full.pruned(&|| true).is_none(), "while its nodes are looked at");
         let wide: Store<u8> = Store::new(1 << 20);
         let root = wide.add(0, false).unwrap();
         let all = vec![Branch { mv: 0, behind: 0 }; 3000].into_boxed_slice();
@@ -400,8 +400,8 @@ mod tests {
         for branch in 0..3000 {
             wide.link(root, wide.add(branch, false).unwrap());
         }
-        assert!(wide.pruned(|| true).is_none(), "while they are copied");
-        let copy = wide.pruned(|| false).unwrap();
+        assert!(wide.pruned(&|| true).is_none(), "while they are copied");
+        let copy = wide.pruned(&|| false).unwrap();
         assert_eq!((copy.children(root).count(), copy.bytes()), (3000, wide.bytes()));
     }
 }
