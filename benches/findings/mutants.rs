@@ -14,7 +14,7 @@ use crate::finding::{Figure, Finding, Place, figure, free_address, launch, tcp};
 use crate::server::{Outcome, PLYD};
 
 #[allow(clippy::unwrap_used, dead_code, reason = "it is the tests' own, and they serve it over TCP too")]
-#[path = "../../tests/conform/mutant.rs"]
+#[path = "../../tests/programs/conform/mutant.rs"]
 mod mutant;
 
 /// `plyd conform` of a build against broken servers of this one.

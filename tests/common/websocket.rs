@@ -1,6 +1,6 @@
 //! A WebSocket as a stream of lines, for peers that read and write streams. The frames are made and read by
 //! the codec of the crate's own client. Frames that break a rule are made by the conformance suite, which
-//! judges what becomes of them, and by its mutants in `tests/conform/relay.rs`.
+//! judges what becomes of them, and by its mutants in `tests/programs/conform/relay.rs`.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

@@ -1,32 +1,22 @@
 //! The conformance suite: our own daemon passes it, and servers that break one promise fail the check that is
 //! meant for it.
-//!
-//! This executable is also those servers: called by the name `mutant`, it is our daemon with one thing
-//! distorted, as its arguments say; called by another, it is a plyd with a game of one's own. That leaves no
-//! room for the usual test harness, which would write to the server's output.
 
-// A test that cannot start the command or read its own files has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
-#[path = "../common/mod.rs"]
-mod common;
 mod dialer;
-mod foreign;
+pub(crate) mod foreign;
 mod mutant;
 mod mutants;
 mod ours;
 mod relay;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::{ExitCode, Output, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use serde_json::Value;
 
-use common::harness::{self, Test};
-use common::process::{self, PLYD};
+use crate::common::harness::Test;
+use crate::common::process::{self, PLYD};
 use mutant::Mutant;
 use mutants::each_mutant_is_caught_by_its_check;
 use ours::{
@@ -34,6 +24,9 @@ use ours::{
     our_daemon_passes_on_a_unix_socket_with_a_token, our_daemon_passes_on_standard_streams,
     our_daemon_passes_over_tcp, our_daemon_passes_over_websocket,
 };
+
+/// By what name the executable is a mutant: our daemon with one thing distorted.
+pub(crate) const MUTANT: &str = "mutant";
 
 /// How long a check may take that our daemon passes: only how long until it fails, however busy the machine
 /// is.
@@ -46,7 +39,7 @@ const OF_BOTS: &str = "bot/";
 const OF_DIALERS: &str = "dial/";
 
 // The longest first, so that none of them is alone at the end.
-const TESTS: [Test; 15] = [
+pub(crate) const TESTS: [Test; 15] = [
     ("each mutant is caught by its check", each_mutant_is_caught_by_its_check),
     ("our bot passes as it dials", our_bot_passes_as_it_dials),
     ("our daemon passes over TCP: what is timed", || our_daemon_passes_over_tcp(0)),
@@ -64,20 +57,13 @@ const TESTS: [Test; 15] = [
     ("checks are listed and chosen by name", checks_are_listed_and_chosen_by_name),
 ];
 
-fn main() -> ExitCode {
-    let arguments: Vec<String> = env::args().collect();
-    let is_called = |name: &str| Path::new(&arguments[0]).file_name().is_some_and(|called| called == name);
-    if is_called(foreign::NAME) {
-        return plyd::cli::main_with(&[&plyd::nim::ENTRY]);
+/// What the mutant does: it distorts as the first two arguments say, and dials what the others name.
+pub(crate) fn break_promises(arguments: &[String]) -> ExitCode {
+    let mutant = Mutant::read(&arguments[0], &arguments[1]);
+    match &arguments[2..] {
+        [ladder, token] => dialer::dial(mutant, PLYD, ladder, token),
+        _ => mutant.serve(PLYD),
     }
-    if is_called("mutant") {
-        let mutant = Mutant::read(&arguments[1], &arguments[2]);
-        return match &arguments[3..] {
-            [ladder, token] => dialer::dial(mutant, PLYD, ladder, token),
-            _ => mutant.serve(PLYD),
-        };
-    }
-    harness::run(&TESTS)
 }
 
 fn conform(arguments: &[&str]) -> Output {

@@ -1,26 +1,23 @@
 //! Whoever starts processes leaves none behind, even if it is killed (`kill -9`) at any instant.
 //!
-//! `PLYD_KILLS=500 cargo test --test kills` kills more often than the default. This executable is also a test
-//! program that is killed: called with `starter`, it starts daemons until then.
-
-// A test that cannot start the command has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
-mod common;
+//! `PLYD_KILLS=500 cargo test --test programs -- killed` kills more often than the default.
 
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use common::harness::{self, Test};
-use common::process::{PLYD, launch, spawn};
-use common::{Random, Server, TIMEOUT};
+use crate::common::harness::Test;
+use crate::common::process::{PLYD, launch, spawn};
+use crate::common::{Random, Server, TIMEOUT};
 use plyd::client::Process;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How often each starter is killed, unless `PLYD_KILLS` says otherwise.
 const KILLS: u64 = 12;
+
+/// The argument by which the executable is a program that is killed.
+pub(crate) const STARTER: &str = "starter";
 
 /// The variable of the environment by which processes are found, however they were started and wherever they
 /// went.
@@ -32,10 +29,10 @@ const JOIN: &[u8] = b"\0reaper\0--join\0";
 /// A server that neither reads nor ends, and says that it began.
 const DEAF: &str = "echo >> begun\nexec sleep 1000\n";
 
-const TESTS: [Test; 3] = [
-    ("no_process_outlives_a_starter_that_is_killed", no_process_outlives_a_starter),
-    ("no_process_outlives_a_script_that_is_killed", no_process_outlives_a_script),
-    ("nothing_is_left_of_a_command_that_ends", nothing_is_left_of_a_command),
+pub(crate) const TESTS: [Test; 3] = [
+    ("no process outlives a starter that is killed", no_process_outlives_a_starter),
+    ("no process outlives a script that is killed", no_process_outlives_a_script),
+    ("nothing is left of a command that ends", nothing_is_left_of_a_command),
 ];
 
 /// Who starts processes.
@@ -57,15 +54,8 @@ enum Instants {
     ServerBegins,
 }
 
-fn main() -> ExitCode {
-    if env::args().nth(1).is_some_and(|argument| argument == "starter") {
-        start_daemons();
-    }
-    harness::run(&TESTS)
-}
-
-/// What the test program that is killed does.
-fn start_daemons() -> ! {
+/// What the program that is killed does: it starts daemons until then.
+pub(crate) fn start_daemons() -> ! {
     let mut servers = Vec::new();
     loop {
         let (server, mut peer) = Server::stdio(&[]);
@@ -108,7 +98,7 @@ fn kill(starter: Starter, instants: Instants, random: &mut Random, mark: &str, r
         Starter::Arena => {
             command.args(["arena", "l-game", "--player", "cmd=sh deaf", "--player", "cmd=sh deaf"])
         }
-        Starter::Test => command.arg("starter"),
+        Starter::Test => command.arg(STARTER),
     };
     command.current_dir(&place).env(MARK, mark);
     let mut launch = launch(&command);

@@ -5,10 +5,10 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use super::mutants::Place;
+use super::{OF_BOTS, OF_DIALERS, TIMEOUT, conform, listed, names, passes, report, with_verdict};
 use crate::common::process::PLYD;
 use crate::common::{self, Server};
-use crate::mutants::Place;
-use crate::{OF_BOTS, OF_DIALERS, TIMEOUT, conform, listed, names, passes, report, with_verdict};
 
 /// The checks of a group.
 fn group(name: &str) -> Vec<String> {

@@ -1,20 +1,10 @@
 //! Matches against players that misbehave: what each is blamed for, and that nothing of it stays.
-//!
-//! This executable is its own misbehaving player: called by the name `stub`, it plays as its arguments say.
-//! That leaves no room for the usual test harness, which would write to the player's output.
 
-// A test that cannot start the command or read its own files has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-#[path = "arena/matches.rs"]
-mod matches;
-#[path = "arena/stub.rs"]
 mod stub;
 
 use std::io::BufReader;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -24,10 +14,13 @@ use plyd::engine::conformance::chosen;
 use plyd::games::REGISTRY;
 use serde_json::{Value, json};
 
-use common::harness::{self, Test};
-use common::process;
-use matches::{FAST, command, directory, records_in};
+use crate::common::harness::Test;
+use crate::common::process;
+use crate::matches::{FAST, command, directory, records_in};
 use stub::{ASKED, PROCESSES, Stub};
+
+/// By what name the executable is a player that misbehaves.
+pub(crate) const STUB: &str = "stub";
 
 /// A wait of the default length would only make the tests longer.
 const TIMEOUT: [&str; 2] = ["--timeout", "5s"];
@@ -38,7 +31,7 @@ const OLD_TIMEOUT: [&str; 2] = ["--patience", "5s"];
 /// Two games of which the stub is asked for one move: with sides swapped the opponent's move ends the game.
 const ONE_MOVE: [&str; 7] = ["l-game", "--rules", "max_plies=1", "--random-plies", "0", "--games", "2"];
 
-const TESTS: [Test; 14] = [
+pub(crate) const TESTS: [Test; 14] = [
     ("each fault is recorded by its name", each_fault_is_recorded_by_its_name),
     ("a bot plays every game", a_bot_plays_every_game),
     ("a bot passes its checks", a_bot_passes_its_checks),
@@ -55,14 +48,11 @@ const TESTS: [Test; 14] = [
     ("no process outlives a referee that is killed", no_process_outlives_a_referee_that_is_killed),
 ];
 
-fn main() -> ExitCode {
-    let arguments: Vec<String> = env::args().collect();
-    if Path::new(&arguments[0]).file_name().is_some_and(|name| name == "stub") {
-        // Nobody is left to report an error to.
-        let _referee_gone = stub::run(&arguments[1..].join(" "));
-        return ExitCode::SUCCESS;
-    }
-    harness::run(&TESTS)
+/// What the stub does: it plays as its arguments say.
+pub(crate) fn misbehave(arguments: &[String]) -> ExitCode {
+    // Nobody is left to report an error to.
+    let _referee_gone = stub::run(&arguments.join(" "));
+    ExitCode::SUCCESS
 }
 
 /// A directory in which `./stub` is the stub; it is removed when dropped.
@@ -71,7 +61,7 @@ struct Place(PathBuf);
 impl Place {
     fn new() -> Self {
         let place = directory();
-        std::os::unix::fs::symlink(env::current_exe().unwrap(), place.join("stub")).unwrap();
+        std::os::unix::fs::symlink(env::current_exe().unwrap(), place.join(STUB)).unwrap();
         Self(place)
     }
 
@@ -110,7 +100,7 @@ fn wait(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 fn each_fault_is_recorded_by_its_name() {
-    let text = include_str!("arena/faults.txt");
+    let text = include_str!("faults.txt");
     let rows: Vec<[&str; 4]> = text
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'))

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::mutant::Mutant;
+use super::mutant::Mutant;
 
 /// What the whole of a pause is made longer by, so that none of the program's own is longer.
 const MORE: Duration = Duration::from_millis(100);
