@@ -18,6 +18,11 @@ TIMEOUT = 120
 """How long any one program may take, in seconds: a hang fails, slowness does not."""
 
 
+def sampled(cases):
+    """Every other case; all of them with PLYD_WHOLE=1 in the environment."""
+    return cases if os.environ.get("PLYD_WHOLE") == "1" else cases[::2]
+
+
 @functools.cache
 def engine():
     """The program to test: PLYD_BIN, `plyd` on the PATH, or the newest build of this repository."""
