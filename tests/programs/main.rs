@@ -1,8 +1,8 @@
-//! Tests that need a program of their own: servers that break a promise, players that misbehave, programs that
-//! are killed.
+//! Tests that need a program of their own: servers that break a promise, players that misbehave, and programs
+//! that are killed.
 //!
-//! This executable is also each of those programs, by the name that it is called or by its first argument. That
-//! leaves no room for the usual test harness, which would write to the program's output.
+//! This executable is also each of those programs, by the name that it is called or by its first argument.
+//! That leaves no room for the usual test harness, which would write to the program's output.
 
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
