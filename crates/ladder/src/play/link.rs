@@ -210,22 +210,20 @@ impl Link {
         }
     }
 
-    /// Takes a message of the bot to those who wait for it.
+    /// Takes a message of the bot to those who wait for it; says whether it answers what was asked.
     ///
     /// # Errors
     /// The message blames nobody's request: the connection is to end.
-    pub(super) fn hear(&self, said: PlayerMessage, at: Instant, line: &[u8]) -> Result<(), Closed> {
+    pub(super) fn hear(&self, said: PlayerMessage, at: Instant, line: &[u8]) -> Result<bool, Closed> {
         let Some(id) = said.ends() else {
-            let PlayerMessage::Error(refused) = said else { return Ok(()) };
+            let PlayerMessage::Error(refused) = said else { return Ok(false) };
             let error = ErrorMessage::from(refused);
             return Err(Closed::new(ClosedKind::Garbled, ForfeitReason::refused("a line", &error).message));
         };
         // An answer to what was given up, or was answered before, is read for nothing.
-        let answer = self.lock().asked.remove(id);
-        if let Some(answer) = answer {
-            let _given_up = answer.send(FinalAnswer { said, at, line: line.to_vec() });
-        }
-        Ok(())
+        let Some(answer) = self.lock().asked.remove(id) else { return Ok(false) };
+        let _given_up = answer.send(FinalAnswer { said, at, line: line.to_vec() });
+        Ok(true)
     }
 
     /// Sends a ping at once and then at each interval, and measures how long the fastest answer takes.

@@ -87,7 +87,7 @@ pub struct Settings {
     pub heartbeat: Duration,
     /// How long a bot may leave unread what it is sent.
     pub unread_within: Duration,
-    /// The most lines of a bot in a second.
+    /// The most lines of a bot in a second, besides its answers to what it was asked.
     pub lines_a_second: u32,
     /// How many bytes of a bot are read in a second in the long run, and twice as many at once. What it
     /// writes beyond that waits, and so do its own answers behind it.
@@ -254,8 +254,13 @@ impl<D: Authenticator> Lobby<D> {
             let (line, heard) = self.parse(line).await;
             match heard {
                 Line::PlayerMessage(said) => {
-                    link.hear(said, at, &line)
+                    let is_awaited = link
+                        .hear(said, at, &line)
                         .map_err(|closed| fatal(ErrorCode::BadJson, &closed.message))?;
+                    // The ladder paces its own questions: a bot that plays many quick games is no flood.
+                    if is_awaited {
+                        rate.forget_one();
+                    }
                 }
                 Line::Request => self.request(&line, bot, link, by, &offering).await,
                 Line::Garbled => return Err(fatal(ErrorCode::BadJson, &garbled(&line).message)),
@@ -518,5 +523,10 @@ impl Rate {
         }
         self.lines += 1;
         self.lines <= self.most
+    }
+
+    /// Leaves the last line out of the count.
+    fn forget_one(&mut self) {
+        self.lines = self.lines.saturating_sub(1);
     }
 }

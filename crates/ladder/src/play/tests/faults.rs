@@ -17,8 +17,8 @@ enum Way {
     Never,
     /// It leaves.
     Leave,
-    /// With many lines.
-    Flood,
+    /// With a line, many times.
+    Flood(&'static str),
 }
 
 async fn misbehave(address: SocketAddr, way: Way) {
@@ -41,9 +41,9 @@ async fn misbehave(address: SocketAddr, way: Way) {
             }
             Way::Never => {}
             Way::Leave => return,
-            Way::Flood => {
+            Way::Flood(text) => {
                 for _ in 0..2000 {
-                    bot.write(r#"{"type":"info"}"#).await;
+                    bot.write(text).await;
                 }
             }
         }
@@ -73,7 +73,8 @@ async fn each_fault_is_recorded_by_its_name() {
         (60_000, 60_000, Way::Line(r#"{"id":"ID","type":"error","code":"x"}"#), Some((Protocol, "refused"))),
         (60_000, 60_000, Way::Line(r#"{"type":"error","message":"m"}"#), Some((Protocol, "refused: m"))),
         (60_000, 60_000, Way::Line(long), Some((Protocol, "longer than"))),
-        (60_000, 60_000, Way::Flood, Some((Protocol, "500 lines"))),
+        (60_000, 60_000, Way::Flood(r#"{"type":"info"}"#), Some((Protocol, "500 lines"))),
+        (60_000, 60_000, Way::Flood(other), Some((Protocol, "500 lines"))),
         (50, 60_000, Way::Leave, Some((Crash, "was not back in time"))),
     ] {
         let ended = against(way, clock, wait).await;

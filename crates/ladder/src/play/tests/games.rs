@@ -38,6 +38,21 @@ async fn bots_play_every_game_several_at_once_and_learn_how_it_ended() {
 }
 
 #[tokio::test]
+async fn a_bot_may_answer_as_often_as_it_is_asked() {
+    // A bot whose opponent is quick, too, is asked hundreds of times a second.
+    let ladder = Ladder::open(Settings { lines_a_second: 3, ..settings() }).await;
+    let bots = [1, 2].map(|number| bot(ladder.address, number, 1));
+    let mut game = game(1, [ladder.bot(1, 1), ladder.bot(2, 1)], heap());
+    game.terms.controls = [TimeControl::PerMove(LONG); 2];
+    let ended = within(ladder.play(game)).await.unwrap().unwrap();
+    assert_eq!((&ended.played.forfeit, &ended.void), (&None, &None));
+    assert!(ended.played.answers.len() > 6, "each was asked more than three times");
+    for bot in bots {
+        within(bot).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn the_house_plays_without_a_clock_and_alike_each_time() {
     let mut records = Vec::new();
     for _ in 0..2 {
