@@ -61,12 +61,18 @@ pub(super) fn stored(id: &MatchId) -> String {
     format!("plyd.stored.{id}")
 }
 
+/// The most pairs of a match that a subject names.
+const MOST_PAIRS: usize = u32::MAX as usize;
+
 /// The match and the pair that the subject of a job or a result names.
 pub(super) fn read(subject: &str) -> Option<(MatchId, usize)> {
     let rest = subject.strip_prefix("plyd.job.").or_else(|| subject.strip_prefix("plyd.result."))?;
     let (id, pair) = rest.split_once('.')?;
     // As it is written above, and in no other way.
-    let number = pair.parse().ok().filter(|number: &usize| *number > 0 && number.to_string() == pair)?;
+    let number = pair.parse().ok().filter(|number| (1..=MOST_PAIRS).contains(number))?;
+    if number.to_string() != pair {
+        return None;
+    }
     Some((id.parse().ok()?, number))
 }
 
@@ -105,7 +111,7 @@ mod tests {
         for subject in ["plyd.job.1.1", "plyd.match.1", "plyd.job.0123456789abcdef0123456789abcdef"] {
             assert_eq!(read(subject), None, "{subject}");
         }
-        for pair in ["0", "01", "+1", "", "1.2", "x"] {
+        for pair in ["0", "01", "+1", "", "1.2", "x", "4294967296", "18446744073709551615"] {
             assert_eq!(read(&format!("plyd.job.{id}.{pair}")), None, "{pair}");
         }
     }

@@ -146,7 +146,15 @@ impl Permit {
                     Address::Program((self.confined)(&builds.path(build), &build.arguments))
                 }
             },
-            Location::Address(address) => Address::read(address).map_err(denied)?,
+            Location::Address(address) => {
+                let address = Address::read(address).map_err(denied)?;
+                if names_a_file(&address) {
+                    return Err(denied(
+                        "its address names a file, and a worker opens none for others".to_owned(),
+                    ));
+                }
+                address
+            }
         };
         Ok(Player {
             name: name.clone(),
@@ -161,6 +169,17 @@ impl Permit {
     }
 }
 
+/// Whether who calls the address opens a file, a socket or a program of the machine.
+fn names_a_file(address: &Address) -> bool {
+    match address {
+        Address::Tcp(_) | Address::WebSocket(_) => false,
+        Address::Tls(secured) | Address::SecureWebSocket(secured) => {
+            secured.ca.is_some() || secured.identity.is_some()
+        }
+        Address::Unix(_) | Address::Program(_) => true,
+    }
+}
+
 /// The position where a pair begins.
 fn opening(game: &'static Entry, job: &Job) -> Result<Arc<dyn AnyRoot>, Denied> {
     let rules = settings::rules(game, &bridge::given(&job.rules), 0);
@@ -172,4 +191,24 @@ fn opening(game: &'static Entry, job: &Job) -> Result<Arc<dyn AnyRoot>, Denied> 
         return Err(Denied("an opening: the game is over there".to_owned()));
     }
     Ok(root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_names_a_file_is_known() {
+        for (address, is_one) in [
+            ("tcp=10.0.0.1:7117", false),
+            ("ws=10.0.0.1:7117", false),
+            ("tls=engine.example:7117", false),
+            ("wss=engine.example:7117", false),
+            ("tls=engine.example:7117?ca=/etc/passwd", true),
+            ("wss=engine.example:7117?cert=a&key=b", true),
+            ("unix=/run/docker.sock", true),
+        ] {
+            assert_eq!(names_a_file(&Address::read(address).unwrap()), is_one, "{address}");
+        }
+    }
 }

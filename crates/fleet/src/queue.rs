@@ -275,13 +275,20 @@ impl Queue {
     /// # Errors
     /// The server cannot be reached.
     pub async fn next_result(&self, id: &MatchId, from: u64) -> Result<Option<StoredResult>, FleetError> {
-        match self.results.direct_get_next_for_subject(names::results(id), Some(from)).await {
-            Ok(message) => {
-                let (_, pair) = names::read(&message.subject).unwrap_or((id.clone(), 0));
-                Ok(Some(StoredResult { sequence: message.sequence, pair, bytes: message.payload }))
+        let mut from = from;
+        loop {
+            match self.results.direct_get_next_for_subject(names::results(id), Some(from)).await {
+                Ok(message) => match names::read(&message.subject) {
+                    Some((_, pair)) => {
+                        let (sequence, bytes) = (message.sequence, message.payload);
+                        return Ok(Some(StoredResult { sequence, pair, bytes }));
+                    }
+                    // No worker of ours writes to such a subject: what stands there is no pair's.
+                    None => from = message.sequence + 1,
+                },
+                Err(error) if error.kind() == DirectGetErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(FleetError::away("a result cannot be read", &whole(&error))),
             }
-            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
-            Err(error) => Err(FleetError::away("a result cannot be read", &whole(&error))),
         }
     }
 

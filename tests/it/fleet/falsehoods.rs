@@ -96,6 +96,11 @@ fn what_is_false_is_refused_and_the_pair_is_played_again() {
     let job = client.take();
     let pair = job.pair();
     let result = job.subject.replace("plyd.job.", "plyd.result.");
+    // Subjects that no pair has are passed over.
+    let (of_match, _) = result.rsplit_once('.').unwrap();
+    for pair in ["x", "0", "4294967296", "18446744073709551615"] {
+        client.store(&format!("{of_match}.{pair}"), b"whose?");
+    }
     client.store(&result, result_of(pair).to_string().as_bytes());
     client.done(&job);
     wait_until("it counts", || coordinator.kept() == 2);
