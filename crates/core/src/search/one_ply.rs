@@ -6,7 +6,7 @@
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::chance::{average, worth};
-use crate::search::helpers::sort_by_number;
+use crate::search::sort::sort_by_number;
 use crate::search::thread::final_value;
 use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, Stats, Variation};
 use crate::zobrist::{SplitMix64, mix};

@@ -1,7 +1,7 @@
 //! Which root moves are decided, and what a search thinks of the others: the lines that follow from both.
 
 use crate::score::{Score, Value};
-use crate::search::helpers::sort_by_number;
+use crate::search::sort::sort_by_number;
 use crate::search::{Bound, SearchParams, SearchResult, Variation};
 
 /// The root moves of one question, decided or not.
