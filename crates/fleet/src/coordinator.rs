@@ -226,7 +226,10 @@ impl Coordinator<'_> {
         while !self.work.is_done() && !self.is_halted() {
             let next = self.queue.next_result(self.work.id(), self.next).await?;
             let Some(StoredResult { sequence, pair, bytes }) = next else { break };
-            self.take(sequence, pair, &bytes).await?;
+            // No worker of ours stores what is of no pair.
+            if let Some(pair) = pair {
+                self.take(sequence, pair, &bytes).await?;
+            }
             self.next = sequence + 1;
         }
         Ok(())

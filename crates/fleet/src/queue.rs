@@ -61,8 +61,8 @@ pub enum Stored {
 pub struct StoredResult {
     /// Its place in the stream.
     pub sequence: u64,
-    /// The pair, from 1.
-    pub pair: usize,
+    /// The pair, from 1; none if the subject under which it was stored names none.
+    pub pair: Option<usize>,
     /// What was stored.
     pub bytes: Bytes,
 }
@@ -275,20 +275,13 @@ impl Queue {
     /// # Errors
     /// The server cannot be reached.
     pub async fn next_result(&self, id: &MatchId, from: u64) -> Result<Option<StoredResult>, FleetError> {
-        let mut from = from;
-        loop {
-            match self.results.direct_get_next_for_subject(names::results(id), Some(from)).await {
-                Ok(message) => match names::read(&message.subject) {
-                    Some((_, pair)) => {
-                        let (sequence, bytes) = (message.sequence, message.payload);
-                        return Ok(Some(StoredResult { sequence, pair, bytes }));
-                    }
-                    // No worker of ours writes to such a subject: what stands there is no pair's.
-                    None => from = message.sequence + 1,
-                },
-                Err(error) if error.kind() == DirectGetErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(FleetError::away("a result cannot be read", &whole(&error))),
+        match self.results.direct_get_next_for_subject(names::results(id), Some(from)).await {
+            Ok(message) => {
+                let pair = names::read(&message.subject).map(|(_, pair)| pair);
+                Ok(Some(StoredResult { sequence: message.sequence, pair, bytes: message.payload }))
             }
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) => Err(FleetError::away("a result cannot be read", &whole(&error))),
         }
     }
 
@@ -298,7 +291,11 @@ impl Queue {
     /// The server cannot be reached.
     pub async fn result(&self, id: &MatchId, pair: usize) -> Result<Option<StoredResult>, FleetError> {
         let message = message(&self.results, names::result(id, pair)).await?;
-        Ok(message.map(|message| StoredResult { sequence: message.sequence, pair, bytes: message.payload }))
+        Ok(message.map(|message| StoredResult {
+            sequence: message.sequence,
+            pair: Some(pair),
+            bytes: message.payload,
+        }))
     }
 
     /// The pairs of a match that have a result, from 1.
