@@ -2,6 +2,7 @@
 //!
 //! `PLYD_KILLS=500 cargo test --test programs -- killed` kills more often than the default.
 
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process};
 /// How often each starter is killed, unless `PLYD_KILLS` says otherwise.
 const KILLS: u64 = 12;
 
-/// The argument by which the executable is a program that is killed.
+/// By what name the executable is a program that is killed.
 pub(crate) const STARTER: &str = "starter";
 
 /// The variable of the environment by which processes are found, however they were started and wherever they
@@ -88,18 +89,18 @@ fn kill(starter: Starter, instants: Instants, random: &mut Random, mark: &str, r
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kills-{mark}"));
     fs::create_dir_all(&place).unwrap();
     fs::write(place.join("deaf"), DEAF).unwrap();
-    let mut command = Command::new(if matches!(starter, Starter::Test) {
-        env::current_exe().unwrap()
-    } else {
-        PLYD.into()
-    });
-    match starter {
-        Starter::Conform => command.args(["conform", "--only", "ids", "--", "sh", "deaf"]),
+    let own = place.join(STARTER);
+    symlink(env::current_exe().unwrap(), &own).unwrap();
+    let (program, arguments) = match starter {
+        Starter::Conform => (Path::new(PLYD), &["conform", "--only", "ids", "--", "sh", "deaf"][..]),
         Starter::Arena => {
-            command.args(["arena", "l-game", "--player", "cmd=sh deaf", "--player", "cmd=sh deaf"])
+            let players = &["arena", "l-game", "--player", "cmd=sh deaf", "--player", "cmd=sh deaf"];
+            (Path::new(PLYD), &players[..])
         }
-        Starter::Test => command.arg(STARTER),
+        Starter::Test => (&*own, &[][..]),
     };
+    let mut command = Command::new(program);
+    command.args(arguments);
     command.current_dir(&place).env(MARK, mark);
     let mut launch = launch(&command);
     launch.command.stdout(Stdio::null()).stderr(Stdio::null());

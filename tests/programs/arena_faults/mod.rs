@@ -3,7 +3,7 @@
 mod stub;
 
 use std::io::BufReader;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -195,17 +195,21 @@ fn a_bot_passes_its_checks() {
     assert!(output.status.success() && text.contains(", 0 skipped, 0 failed"), "{text}");
 }
 
-fn a_bot_at_an_address_needs_no_hello() {
+/// The address of a stub that behaves so towards whoever connects, until this process ends.
+fn stub_at_an_address(way: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    // Ends with this process.
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let input = BufReader::new(stream.try_clone().unwrap());
-            thread::spawn(move || Stub::new("bot plays", stream).play(input));
+            thread::spawn(move || Stub::new(way, stream).play(input));
         }
     });
-    let player = format!("tcp={address},nodes=1,legal=true");
+    address
+}
+
+fn a_bot_at_an_address_needs_no_hello() {
+    let player = format!("tcp={},nodes=1,legal=true", stub_at_an_address("bot plays"));
     let players = ["--player", &*player, "--player", FAST];
     let (_, report) = records_in(&Place::new().0, &[&["isolation", "--games", "2"], &players[..]].concat());
     assert_eq!(report["summary"]["players"][0]["faults"], json!({}), "{report}");
@@ -230,16 +234,7 @@ fn a_failed_player_is_started_again() {
 }
 
 fn a_failed_connection_is_made_again() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    // Ends with this process.
-    thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            let input = BufReader::new(stream.try_clone().unwrap());
-            thread::spawn(move || Stub::new("hangs up", stream).play(input));
-        }
-    });
-    let player = format!("tcp={address},nodes=1");
+    let player = format!("tcp={},nodes=1", stub_at_an_address("hangs up"));
     let place = Place::new();
     let players = ["--player", FAST, "--player", &player];
     let (records, report) = records_in(&place.0, &[&["isolation", "--games", "4"], &players[..]].concat());
