@@ -14,8 +14,8 @@ pub(super) fn sort_by_number<T>(items: &mut [T], mut number: impl FnMut(&T) -> i
     }
 }
 
-/// The swaps that sort the numbers: for each place, from the first on, the place to swap it with, which is the
-/// same or a later one.
+/// The swaps that sort the numbers: for each place, from the first on, the place to swap it with, which is
+/// the same or a later one.
 fn swaps(mut numbers: Vec<(i64, usize)>) -> Vec<usize> {
     numbers.sort_unstable();
     let mut swaps: Vec<usize> = numbers.into_iter().map(|(_, from)| from).collect();
