@@ -31,6 +31,7 @@
 #![warn(missing_docs)]
 
 mod board;
+mod causes;
 #[cfg(feature = "client")]
 pub mod client;
 mod decode;
@@ -71,6 +72,9 @@ mod size;
 mod status;
 
 pub use board::{Board, Cell, Grid, Mark, Piece, Side, Wall};
+// What plyd's own crates say of errors of libraries.
+#[doc(hidden)]
+pub use causes::with_causes;
 pub use decode::{DecodeError, decode, decode_offer};
 pub use describe::{GameInfo, GameSummary, LevelRating, LevelsInfo, SettingInfo, SettingKind, Word};
 pub use echo::{echo, pointer};

@@ -13,6 +13,7 @@ use async_nats::jetstream::stream::{
 use async_nats::{Client, StatusCode, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt;
+use plyd_protocol::with_causes;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -20,7 +21,7 @@ use super::build::Build;
 use super::description::MatchId;
 use super::error::FleetError;
 use super::names;
-use super::server::{Server, whole};
+use super::server::Server;
 
 /// How long descriptions and results are kept.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
@@ -102,7 +103,7 @@ impl Queue {
     pub async fn connect(server: &Server, name: &str) -> Result<Self, FleetError> {
         let client = server.connect(name).await?;
         let jetstream = async_nats::jetstream::new(client.clone());
-        let refused = |error| FleetError::Refused(whole(&error));
+        let refused = |error| FleetError::Refused(with_causes(&error));
         let results = jetstream.get_stream_no_info(names::RESULTS).await.map_err(refused)?;
         let builds = jetstream.get_stream_no_info(names::BUILDS).await.map_err(refused)?;
         Ok(Self { client, jetstream, results, builds })
@@ -281,7 +282,7 @@ impl Queue {
                 Ok(Some(StoredResult { sequence: message.sequence, pair, bytes: message.payload }))
             }
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
-            Err(error) => Err(FleetError::away("a result cannot be read", &whole(&error))),
+            Err(error) => Err(FleetError::away("a result cannot be read", &with_causes(&error))),
         }
     }
 
@@ -390,7 +391,7 @@ impl Queue {
             .inbox(self.client.new_inbox())
             .timeout(Some(wait + GRACE));
         let answer = self.client.send_request(subject, request).await;
-        let message = answer.map_err(|error| FleetError::away("no job can be had", &whole(&error)))?;
+        let message = answer.map_err(|error| FleetError::away("no job can be had", &with_causes(&error)))?;
         match message.status {
             None => {}
             Some(StatusCode::NOT_FOUND | StatusCode::TIMEOUT) => return Ok(None),
@@ -490,12 +491,12 @@ impl Queue {
 
     async fn subscribe(&self, subject: String) -> Result<Subscriber, FleetError> {
         let subscribed = self.client.subscribe(subject).await;
-        subscribed.map_err(|error| FleetError::Refused(whole(&error)))
+        subscribed.map_err(|error| FleetError::Refused(with_causes(&error)))
     }
 
     async fn say(&self, subject: String, bytes: Bytes) -> Result<(), FleetError> {
         let said = self.client.publish(subject, bytes).await;
-        said.map_err(|error| FleetError::Refused(whole(&error)))
+        said.map_err(|error| FleetError::Refused(with_causes(&error)))
     }
 
     async fn store(&self, subject: String, bytes: Bytes) -> Result<Stored, FleetError> {
@@ -511,7 +512,8 @@ impl Queue {
     /// Asks the server's own API; none if there is no such thing.
     async fn api(&self, subject: &str, payload: &impl Serialize) -> Result<Option<Value>, FleetError> {
         let asked: Result<Value, _> = self.jetstream.request(subject.to_owned(), payload).await;
-        let answer = asked.map_err(|error| FleetError::away("the server does not answer", &whole(&error)))?;
+        let answer =
+            asked.map_err(|error| FleetError::away("the server does not answer", &with_causes(&error)))?;
         let error = &answer["error"];
         if error.is_null() {
             return Ok(Some(answer));
@@ -539,7 +541,9 @@ impl Lease {
     /// It does not say so: the job may come again.
     pub async fn done(&self) -> Result<(), FleetError> {
         let answer = self.client.request(self.reply.clone(), "+ACK".into()).await;
-        answer.map(drop).map_err(|error| FleetError::away("a job cannot be acknowledged", &whole(&error)))
+        answer
+            .map(drop)
+            .map_err(|error| FleetError::away("a job cannot be acknowledged", &with_causes(&error)))
     }
 
     /// Gives the pair back, to be taken by anybody after this time.
@@ -564,7 +568,7 @@ async fn message(stream: &Stream<()>, subject: String) -> Result<Option<StreamMe
     match stream.direct_get_last_for_subject(subject).await {
         Ok(message) => Ok(Some(message)),
         Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
-        Err(error) => Err(FleetError::away("a message cannot be read", &whole(&error))),
+        Err(error) => Err(FleetError::away("a message cannot be read", &with_causes(&error))),
     }
 }
 
@@ -578,7 +582,7 @@ async fn stored(sent: PublishAckFuture) -> Result<Stored, FleetError> {
 }
 
 fn unstored(error: async_nats::jetstream::context::PublishError) -> FleetError {
-    let message = format!("a message cannot be stored: {}", whole(&error));
+    let message = format!("a message cannot be stored: {}", with_causes(&error));
     if error.kind() == PublishErrorKind::MaxPayloadExceeded {
         FleetError::Refused(message)
     } else {

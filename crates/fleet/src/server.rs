@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 use percent_encoding::percent_decode_str;
+use plyd_protocol::with_causes;
 
 use super::error::FleetError;
 
@@ -86,7 +87,7 @@ impl Server {
         }
         let servers: Vec<&str> = self.url.split(',').map(str::trim).collect();
         options.connect(servers).await.map_err(|error| {
-            let message = format!("{}: {}", self.shown(), whole(&error));
+            let message = format!("{}: {}", self.shown(), with_causes(&error));
             match error.kind() {
                 ConnectErrorKind::Io | ConnectErrorKind::Dns | ConnectErrorKind::TimedOut => {
                     FleetError::Away(message)
@@ -114,20 +115,6 @@ impl Server {
         };
         self.url.split(',').map(|url| one(url.trim())).collect::<Vec<_>>().join(",")
     }
-}
-
-/// An error with what it comes from.
-pub(super) fn whole(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        source = error.source();
-    }
-    text
 }
 
 /// The pause before an attempt: they double, each shortened by chance, so that those that lost the server at

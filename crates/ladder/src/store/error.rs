@@ -2,6 +2,7 @@
 
 use std::io;
 
+use plyd_protocol::with_causes;
 use postgres::error::Severity;
 
 /// Why the database did not do what it was asked. Nothing of it was done.
@@ -27,7 +28,7 @@ pub enum StoreError {
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
     /// PostgreSQL failed.
-    #[error("PostgreSQL: {}", chain(.0))]
+    #[error("PostgreSQL: {}", with_causes(.0))]
     Postgres(#[from] postgres::Error),
     /// A file failed.
     #[error(transparent)]
@@ -63,18 +64,4 @@ impl StoreError {
             None => error.is_closed() || error.code().is_none(),
         }
     }
-}
-
-/// An error with its causes: the first one says little.
-fn chain(error: &postgres::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = error.source();
-    }
-    text
 }
