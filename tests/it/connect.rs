@@ -1,5 +1,8 @@
 //! `plyd connect`: a bot that dials a ladder, which then asks it for moves. The ladders here are the tests.
 
+mod failures;
+
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
@@ -9,14 +12,17 @@ use plyd::client::Process;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-/// A bot that answers `go` alone, by a move that names its process. Some positions end it badly.
+/// A bot that answers `go` alone, by a move that names its process. Some positions end it badly, and one is
+/// babbled about before it is answered.
 pub(crate) const LEAST: &str = r#"
 while read -r line; do
   id=$(printf '%s' "$line" | sed 's/.*"id":"\([^"]*\)".*/\1/')
   case $line in
     *'"die"'*) exit 3 ;;
     *'"hang"'*) sleep 1000 ;;
-    *'"babble"'*) echo 'thinking...' ;;
+    *'"babble"'*) echo 'thinking...'; echo '[]'; echo "{\"id\":\"$id\",\"type\":\"bestmove\",\"move\":\"$$\"}" ;;
+    *'"flood"'*) yes 'thinking...' ;;
+    *'"garble"'*) echo '{"type":"bestmove",' ;;
     *'"cmd":"go"'*) echo "{\"id\":\"$id\",\"type\":\"bestmove\",\"move\":\"$$\"}" ;;
     *) echo "{\"id\":\"$id\",\"type\":\"error\",\"code\":\"unknown_cmd\",\"message\":\"go alone\"}" ;;
   esac
@@ -250,47 +256,33 @@ fn each_game_has_a_process_of_its_own() {
     assert_eq!((visit.best("3", "c", &[]), visit.best("4", "b", &[])), (a, b));
 }
 
-#[test]
-fn a_bot_that_fails_costs_one_search() {
-    let ladder = Ladder::new("connect-fails");
-    let _bot = ladder.least(&[]);
-    let (mut visit, _) = ladder.joined(&[]);
-    let mut last = String::new();
-    for (number, (poison, message)) in [("die", "failed"), ("babble", "thinking...")].into_iter().enumerate()
-    {
-        let process = visit.best(&format!("good{number}"), "a", &[]);
-        assert_ne!(process, last, "a process that failed is started again");
-        let answer = visit.ask(&go(&format!("bad{number}"), "a", &[poison]));
-        assert_eq!((&answer["type"], &answer["code"]), (&json!("error"), &json!("internal")), "{answer}");
-        assert!(answer["message"].as_str().unwrap().contains(message), "{answer}");
-        last = process;
-    }
-    let process = visit.best("again", "a", &[]);
-    assert_ne!(process, last);
-    // What it was asked besides is answered, too, and a second search in a game is none.
-    visit.write(&go("hang", "a", &["hang"]).to_string());
-    visit.write(&json!({ "id": "s", "cmd": "stop", "target": "hang" }).to_string());
-    // That this is answered shows that the process was passed both.
-    assert_eq!(visit.ask(&go("second", "a", &[]))["code"], "session_busy");
-    let group = rustix::process::Pid::from_raw(process.parse().unwrap()).unwrap();
-    rustix::process::kill_process_group(group, Signal::KILL).unwrap();
-    let mut answers = [visit.read(), visit.read()];
-    answers.sort_by_key(|answer| answer["id"].to_string());
-    for (answer, id) in answers.iter().zip(["hang", "s"]) {
-        assert_eq!((&answer["id"], &answer["code"]), (&json!(id), &json!("internal")), "{answer}");
-    }
-}
+/// A bot with sessions that shows the id of each session's request as its move.
+const SESSIONS: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":"\([^"]*\)".*/\1/')
+  case $line in
+    *'"cmd":"newgame"'*)
+      opened=$id
+      echo "{\"id\":\"$id\",\"type\":\"notice\",\"kind\":\"warning\",\"message\":\"wait\"}"
+      echo "{\"id\":\"$id\",\"type\":\"result\",\"of\":\"newgame\"}" ;;
+    *'"cmd":"go"'*) echo "{\"id\":\"$id\",\"type\":\"bestmove\",\"move\":\"$opened $id\"}" ;;
+    *) echo "{\"id\":\"$id\",\"type\":\"result\",\"of\":\"hello\"}" ;;
+  esac
+done"#;
 
 #[test]
-fn a_bot_that_hangs_loses_one_game() {
-    let ladder = Ladder::new("connect-hangs");
-    let _bot = ladder.least(&[]);
+fn no_two_requests_to_a_bot_have_one_id() {
+    let ladder = Ladder::new("connect-ids");
+    let _bot = ladder.bot(&["--", "sh", "-c", SESSIONS]);
     let (mut visit, _) = ladder.joined(&[]);
-    let process = visit.best("1", "a", &[]);
-    visit.write(&go("2", "a", &["hang"]).to_string());
-    // The ladder counts it as lost on time, and goes on with another game.
-    visit.over("a");
-    assert_ne!(visit.best("3", "b", &[]), process);
+    let mut ids = Vec::new();
+    for game in ["a", "b", "c"] {
+        let shown = visit.best("1", game, &[]);
+        ids.extend(shown.split(' ').map(str::to_owned));
+        visit.over(game);
+    }
+    let different: BTreeSet<&String> = ids.iter().collect();
+    assert_eq!(different.len(), 6, "{ids:?}");
 }
 
 #[test]

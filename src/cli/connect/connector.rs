@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::LOOK;
 use super::backoff::Backoff;
 use super::event::{Event, without};
-use super::lane::{Bot, Lane, Object, error};
+use super::lane::{Lane, News, Object, error};
 use super::link::{Gone, Link};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Halt;
@@ -27,7 +27,6 @@ const TURN: usize = 64;
 pub(super) struct Connector<'o, W> {
     pub(super) address: Address,
     pub(super) offer: Offer,
-    pub(super) bot: Bot,
     pub(super) lanes: Vec<Lane>,
     pub(super) halt: Halt,
     /// When the ladder took the bot, while it has it.
@@ -121,18 +120,22 @@ impl<W: Write> Connector<'_, W> {
 
     /// Gives what the processes wrote away; whether there may be more.
     fn hear(&mut self, mut give: impl FnMut(Object) -> Result<(), Gone>) -> Result<bool, Gone> {
-        let (mut is_behind, mut faults) = (false, Vec::new());
+        let (mut is_behind, mut news) = (false, Vec::new());
         for lane in &mut self.lanes {
             for lines in 1..=TURN {
-                let Some(line) = lane.next(&self.bot) else { break };
+                let Some(line) = lane.next() else { break };
                 give(line)?;
                 is_behind |= lines == TURN;
             }
             is_behind |= lane.is_behind;
-            faults.extend(lane.fault.take().map(|why| (lane.game.clone().unwrap_or_default(), why)));
+            let name = lane.game.clone().unwrap_or_default();
+            news.extend(lane.news.drain(..).map(|news| (name.clone(), news)));
         }
-        for (name, why) in faults {
-            self.report(&Event::Failed { name: &name, why: &why });
+        for (name, news) in news {
+            self.report(&match &news {
+                News::Failed(why) => Event::Failed { name: &name, why },
+                News::Stray(line) => Event::Stray { name: &name, line },
+            });
         }
         Ok(is_behind)
     }
@@ -242,7 +245,7 @@ impl<W: Write> Connector<'_, W> {
             self.report(&Event::Begun { name: &name, game: &text(go.get("game")), preset: &preset });
             self.lanes[place].has_begun = true;
         }
-        self.lanes[place].go(&self.bot, go, id);
+        self.lanes[place].go(go, id);
         None
     }
 

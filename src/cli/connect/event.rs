@@ -18,6 +18,8 @@ pub(super) enum Event<'e> {
     Over { name: &'e str, outcome: &'e str, why: &'e str },
     /// A process of the bot failed.
     Failed { name: &'e str, why: &'e str },
+    /// A process of the bot wrote a line that is no message, and was passed over.
+    Stray { name: &'e str, line: &'e str },
     /// The ladder says something to the bot's owner.
     Notice { message: &'e str },
     /// The connection broke, or could not be had.
@@ -62,6 +64,8 @@ impl Event<'_> {
             Self::Over { name, outcome, why } => format!("game {name}: {outcome}, {why}"),
             Self::Failed { name: "", why } => format!("the bot failed: {why}"),
             Self::Failed { name, why } => format!("game {name}: the bot failed: {why}"),
+            Self::Stray { name: "", line } => format!("the bot wrote what is no message: `{line}`"),
+            Self::Stray { name, line } => format!("game {name}: the bot wrote what is no message: `{line}`"),
             Self::Notice { message } => format!("the ladder says: {message}"),
             Self::Lost { why, again_ms } => {
                 format!("no connection: {why}; again in {:.1} s", *again_ms as f64 / 1000.0)

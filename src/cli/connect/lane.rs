@@ -3,9 +3,13 @@
 //! What the ladder asks reaches it under ids of our own, since ladders number from the start after each
 //! connection. A process that speaks the whole protocol plays each game in a session, so that it remembers
 //! between moves what it found; any other gets each `go` as it came.
+//!
+//! A process that fails in a search costs time, and no game: each `go` holds the whole game, so that a process
+//! that is started anew is asked the same once more.
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::BorrowedFd;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,8 +33,9 @@ const MOST_REQUESTS: usize = 64;
 const SESSION: &str = "ladder";
 /// The id of the `hello` that shows whether it has.
 const HELLO: &str = "hello";
-/// The id of our own `newgame`.
-const NEWGAME: &str = "newgame";
+/// How much a bot may write during a search that is no message, in lines and in bytes. A language's runtime or a
+/// line left over from debugging may say something there; whoever writes without end is broken.
+const MOST_STRAYS: (usize, usize) = (64, 1 << 16);
 
 /// An object of JSON.
 pub(super) type Object = Map<String, Value>;
@@ -43,8 +48,17 @@ pub(super) struct Bot {
     pub(super) options: Object,
 }
 
+/// What there is to report of a process.
+pub(super) enum News {
+    /// It failed, and why.
+    Failed(String),
+    /// It wrote a line that is no message.
+    Stray(String),
+}
+
 /// A process of the bot, and what it is doing.
 pub(super) struct Lane {
+    bot: Rc<Bot>,
     process: Option<Lines>,
     /// The game that it plays, by the ladder's name.
     pub(super) game: Option<String>,
@@ -65,17 +79,20 @@ pub(super) struct Lane {
     asked: HashMap<String, String>,
     /// What becomes of requests whose process failed.
     failed: VecDeque<Object>,
-    /// Why it failed last, until that is reported.
-    pub(super) fault: Option<String>,
+    /// What is to be reported.
+    pub(super) news: Vec<News>,
+    /// The lines and bytes that were no message, since it was started or answered a search.
+    strays: (usize, usize),
     /// Whether there may be more to read.
     pub(super) is_behind: bool,
     last: u64,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(PartialEq)]
 enum Session {
     None,
-    Opening,
+    /// By the `newgame` of this id.
+    Opening(String),
     Open,
 }
 
@@ -84,6 +101,24 @@ struct RelayedSearch {
     theirs: String,
     /// What was asked, as the ladder sent it.
     go: Object,
+    /// When that was.
+    at: Instant,
+    /// Whether it is asked once more if its process fails: not after that, nor once anything else was asked
+    /// about it, which another process would not know of.
+    is_repeatable: bool,
+}
+
+impl RelayedSearch {
+    /// The `go`, with the time that has passed since it came.
+    fn now(&self) -> Object {
+        let mut go = self.go.clone();
+        let passed = u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if passed > 0 {
+            let before = go.get("elapsed_ms").and_then(Value::as_u64).unwrap_or_default();
+            go.insert("elapsed_ms".into(), json!(before.saturating_add(passed)));
+        }
+        go
+    }
 }
 
 impl Bot {
@@ -101,8 +136,9 @@ impl Lane {
     ///
     /// # Errors
     /// It does not start.
-    pub(super) fn start(bot: &Bot) -> Result<Self, LineError> {
+    pub(super) fn start(bot: &Rc<Bot>) -> Result<Self, LineError> {
         Ok(Self {
+            bot: Rc::clone(bot),
             process: Some(bot.start()?),
             game: None,
             has_begun: false,
@@ -114,21 +150,19 @@ impl Lane {
             abandoned: None,
             asked: HashMap::new(),
             failed: VecDeque::new(),
-            fault: None,
+            news: Vec::new(),
+            strays: (0, 0),
             is_behind: false,
             last: 0,
         })
     }
 
     /// Waits until the process shows whether it has sessions, so that no game begins while it starts.
-    pub(super) fn settle(&mut self, bot: &Bot, deadline: Instant) {
+    pub(super) fn settle(&mut self, deadline: Instant) {
         while !self.is_settled {
             let Some(Ok(line)) = self.process.as_mut().map(|process| process.next(deadline)) else { return };
-            match serde_json::from_slice(&line.bytes) {
-                Ok(message) => drop(self.heard(bot, message)),
-                // Whoever asks for a move first hears of it.
-                Err(_) => return,
-            }
+            // Nothing was asked, so nothing is answered.
+            drop(self.take(&line.bytes));
         }
     }
 
@@ -138,25 +172,26 @@ impl Lane {
     }
 
     /// Asks for a move in the game that it plays; the answer comes from [`Lane::next`], whatever happens.
-    pub(super) fn go(&mut self, bot: &Bot, go: Object, theirs: &str) {
+    pub(super) fn go(&mut self, go: Object, theirs: &str) {
         if self.search.is_some() {
             let message = "this game has a search already: stop that one first";
             return self.failed.push_back(error(theirs, "session_busy", message));
         }
-        self.search = Some(RelayedSearch { ours: self.number(), theirs: theirs.to_owned(), go });
-        self.search(bot);
+        let (ours, theirs, at) = (self.number(), theirs.to_owned(), Instant::now());
+        self.search = Some(RelayedSearch { ours, theirs, go, at, is_repeatable: true });
+        self.search();
     }
 
     /// Sends the search to the process, which is started if need be, or opens its session first.
-    fn search(&mut self, bot: &Bot) {
+    fn search(&mut self) {
         if self.process.is_none() {
-            match bot.start() {
+            match self.bot.start() {
                 Ok(process) => (self.process, self.session) = (Some(process), Session::None),
                 Err(error) => return self.fail(&error.to_string()),
             }
         }
-        let Some(RelayedSearch { ours, go, .. }) = &self.search else { return };
-        let (ours, mut go) = (ours.clone(), go.clone());
+        let Some(search) = &self.search else { return };
+        let (ours, mut go) = (search.ours.clone(), search.now());
         match self.session {
             Session::None if self.has_sessions => {
                 let mut opened = Object::new();
@@ -165,19 +200,21 @@ impl Lane {
                 for field in ["game", "rules"] {
                     opened.extend(go.get(field).map(|value| (field.to_owned(), value.clone())));
                 }
-                opened.insert("options".into(), Value::Object(bot.options.clone()));
-                self.session = Session::Opening;
-                return self.send(NEWGAME, opened);
+                opened.insert("options".into(), Value::Object(self.bot.options.clone()));
+                // Each has an id of its own: the answer to an earlier one, whose game is given up, may come yet.
+                let id = self.number();
+                self.session = Session::Opening(id.clone());
+                return self.send(&id, opened);
             }
             // The search goes out when its session is open.
-            Session::Opening => return,
+            Session::Opening(_) => return,
             Session::Open => {
                 go.remove("game");
                 go.remove("rules");
                 go.insert("session".into(), json!(SESSION));
             }
-            Session::None if !bot.options.is_empty() => {
-                go.insert("options".into(), Value::Object(bot.options.clone()));
+            Session::None if !self.bot.options.is_empty() => {
+                go.insert("options".into(), Value::Object(self.bot.options.clone()));
             }
             Session::None => {}
         }
@@ -186,7 +223,8 @@ impl Lane {
 
     /// Passes a request about the running search on, such as `stop`; the answer comes from [`Lane::next`].
     pub(super) fn pass(&mut self, mut request: Object, theirs: &str) {
-        let Some(search) = &self.search else { return };
+        let Some(search) = &mut self.search else { return };
+        search.is_repeatable = false;
         if self.asked.len() >= MOST_REQUESTS {
             let message = "the bot does not answer what it was asked before";
             return self.failed.push_back(error(theirs, "too_many_requests", message));
@@ -207,7 +245,7 @@ impl Lane {
         self.asked.clear();
         self.failed.clear();
         let Some(RelayedSearch { ours, .. }) = self.search.take() else { return };
-        if self.session == Session::Opening {
+        if matches!(self.session, Session::Opening(_)) {
             // It was not sent yet.
             self.session = Session::None;
             return;
@@ -232,41 +270,66 @@ impl Lane {
     }
 
     /// The next line for the ladder, if there is one: an answer of the bot, or what became of a request.
-    pub(super) fn next(&mut self, bot: &Bot) -> Option<Object> {
+    pub(super) fn next(&mut self) -> Option<Object> {
         self.is_behind = false;
-        if self.abandoned.as_ref().is_some_and(|(_, until)| Instant::now() >= *until) {
-            // What was asked since then goes to a process that listens.
-            (self.process, self.abandoned) = (None, None);
-            self.fault = Some("it did not end a search that nobody waits for".into());
-            self.search(bot);
-        }
         for _ in 0..LINES {
             if let Some(failed) = self.failed.pop_front() {
                 return Some(failed);
             }
             let line = match self.process.as_mut()?.next(Instant::now()) {
                 Ok(line) => line.bytes,
-                Err(LineError::TimedOut) => return None,
+                Err(LineError::TimedOut) => {
+                    // All that it wrote was read: whether it has ended a search that was given up is known.
+                    self.end_overdue(Duration::ZERO);
+                    return None;
+                }
                 Err(error) => {
                     self.fail(&error.to_string());
-                    return self.failed.pop_front();
+                    continue;
                 }
             };
-            let Ok(Value::Object(message)) = serde_json::from_slice(&line) else {
-                let line = echo(&String::from_utf8_lossy(&line));
-                self.fail(&format!("it wrote what is no message: `{line}`"));
-                continue;
-            };
-            if let Some(message) = self.heard(bot, message) {
+            if let Some(message) = self.take(&line) {
                 return Some(message);
             }
         }
+        // Somewhere in what a process writes without end its answer may stand, but not for ever.
+        self.end_overdue(GRACE);
         self.is_behind = true;
         None
     }
 
+    /// Ends a process that goes on with a search that nobody waits for, for that much longer than it may. What
+    /// was asked since then goes to one that listens.
+    fn end_overdue(&mut self, longer: Duration) {
+        if self.abandoned.as_ref().is_none_or(|(_, until)| Instant::now() < *until + longer) {
+            return;
+        }
+        self.end("it did not end a search that nobody waits for".into());
+        if self.search.is_some() {
+            self.search();
+        }
+    }
+
+    /// A line of the bot as the ladder gets it; none if it is not for the ladder.
+    fn take(&mut self, line: &[u8]) -> Option<Object> {
+        if let Ok(Value::Object(message)) = serde_json::from_slice(line) {
+            return self.heard(message);
+        }
+        let (lines, bytes) = self.strays;
+        self.strays = (lines + 1, bytes + line.len());
+        let shown = echo(&String::from_utf8_lossy(line));
+        // What begins like a message was to be one: the answer that is waited for does not come any more.
+        let was_message = line.trim_ascii_start().starts_with(b"{");
+        if was_message || self.strays.0 > MOST_STRAYS.0 || self.strays.1 > MOST_STRAYS.1 {
+            self.fail(&format!("it wrote what is no message: `{shown}`"));
+        } else {
+            self.news.push(News::Stray(shown));
+        }
+        None
+    }
+
     /// A message of the bot as the ladder gets it; none if it is not for the ladder.
-    fn heard(&mut self, bot: &Bot, mut message: Object) -> Option<Object> {
+    fn heard(&mut self, mut message: Object) -> Option<Object> {
         let kind = message.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
         let id = message.get("id").and_then(Value::as_str)?.to_owned();
         match id.as_str() {
@@ -277,17 +340,19 @@ impl Lane {
                 self.engine = message.remove("server");
                 return None;
             }
-            NEWGAME if self.session != Session::Opening => return None,
-            NEWGAME if kind == "result" => {
-                self.session = Session::Open;
-                self.search(bot);
-                return None;
-            }
-            NEWGAME => {
+            ours if matches!(&self.session, Session::Opening(id) if id == ours) => {
+                if !is_final_type(&kind) {
+                    return None;
+                }
+                if kind == "result" {
+                    self.session = Session::Open;
+                    self.search();
+                    return None;
+                }
                 self.session = Session::None;
                 if message.get("code").is_some_and(|code| code == "unknown_cmd") {
                     self.has_sessions = false;
-                    self.search(bot);
+                    self.search();
                     return None;
                 }
                 message.insert("id".into(), json!(self.search.take()?.theirs));
@@ -305,7 +370,10 @@ impl Lane {
                     }
                     _ if !is_final && is_search => self.search.as_ref()?.theirs.clone(),
                     _ if !is_final => return None,
-                    _ if is_search => self.search.take()?.theirs,
+                    _ if is_search => {
+                        self.strays = (0, 0);
+                        self.search.take()?.theirs
+                    }
                     _ => self.asked.remove(ours)?,
                 };
                 message.insert("id".into(), json!(theirs));
@@ -317,18 +385,29 @@ impl Lane {
         Some(message)
     }
 
-    /// Ends the process; what it was asked is answered by errors.
+    /// Ends a process that failed. Its search is asked once more, of another one; a second failure in the same
+    /// search is its answer.
     fn fail(&mut self, why: &str) {
         let exit =
             self.process.as_mut().and_then(|process| process.wait_exit(Instant::now() + EXIT).ok().flatten());
         let why = exit.map_or_else(|| why.to_owned(), |status| format!("it ended, {status}"));
-        self.process = None;
-        (self.session, self.abandoned) = (Session::None, None);
-        let search = self.search.take().map(|search| search.theirs);
-        for theirs in search.into_iter().chain(self.asked.drain().map(|(_, theirs)| theirs)) {
-            self.failed.push_back(error(&theirs, "internal", &format!("the bot failed: {why}")));
+        self.end(why.clone());
+        let Some(mut search) = self.search.take() else { return };
+        if search.is_repeatable {
+            (search.ours, search.is_repeatable) = (self.number(), false);
+            self.search = Some(search);
+            self.search();
+        } else {
+            self.failed.push_back(failed(&search.theirs, &why));
         }
-        self.fault = Some(why);
+    }
+
+    /// Ends the process; what it was asked about its search is answered by errors.
+    fn end(&mut self, why: String) {
+        self.process = None;
+        (self.session, self.abandoned, self.strays) = (Session::None, None, (0, 0));
+        self.failed.extend(self.asked.drain().map(|(_, theirs)| failed(&theirs, &why)));
+        self.news.push(News::Failed(why));
     }
 
     /// The next id of our own.
@@ -364,6 +443,11 @@ impl Lane {
             let _killed_then = process.wait_exit(deadline);
         }
     }
+}
+
+/// The answer to what a process was asked that failed.
+fn failed(id: &str, why: &str) -> Object {
+    error(id, "internal", &format!("the bot failed: {why}"))
 }
 
 /// An error for the ladder.

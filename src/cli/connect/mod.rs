@@ -13,6 +13,7 @@ mod link;
 
 use std::fs::File;
 use std::io::Write;
+use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -54,11 +55,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         opened.map_err(|error| Failure::Usage(format!("--record {}: {error}", path.display())))
     });
     let record = record.transpose()?;
-    let bot = Bot { program: program(args)?, reaper: reaper::start()?, options: options(args) };
+    let bot = Rc::new(Bot { program: program(args)?, reaper: reaper::start()?, options: options(args) });
     let lanes = (0..args.concurrency).map(|_| Lane::start(&bot)).collect::<Result<Vec<_>, _>>();
     let mut lanes = lanes.map_err(|error| Failure::Failed(error.to_string()))?;
     let settled = Instant::now() + START;
-    lanes.iter_mut().for_each(|lane| lane.settle(&bot, settled));
+    lanes.iter_mut().for_each(|lane| lane.settle(settled));
     offer.engine = lanes.iter_mut().find_map(|lane| lane.engine.take()).map(|engine| {
         let text = |field| engine.get(field).and_then(Value::as_str).map(str::to_owned);
         wire::ClientInfo { name: text("name"), version: text("version") }
@@ -66,7 +67,6 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut connector = Connector {
         address: args.ladder.clone(),
         lanes,
-        bot,
         offer,
         halt: Halt::on_interrupt(LEAVING)?,
         joined: None,
