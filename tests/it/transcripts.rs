@@ -68,7 +68,8 @@ fn over_websocket_it_waits_for_the_answers_and_says_what_it_cannot_repeat() {
 
     let server = Server::websocket(&["--threads", "2"]);
     let address = format!("ws={}", server.address());
-    for (file, timeout, is_repeated) in [(&*recorded, "40s", true), (stopped.to_str().unwrap(), "5s", false)]
+    for (file, timeout, is_repeated) in
+        [(&*recorded, "40s", true), (stopped.to_str().unwrap(), "500ms", false)]
     {
         let arguments = ["replay", file, "--connect", &address, "--timeout", timeout];
         let output = process::output(process::plyd(arguments));

@@ -65,16 +65,17 @@ fn the_end_of_input_ends_searches_as_asked() {
     // So many threads that no analysis is refused.
     let server = Server::tcp(&["--threads", "16"]);
     for on_eof in ["finish", "stop", "cancel"] {
-        let (mut process, mut peer) = Server::stdio(&["--threads", "16"]);
-        peer.hello(json!({ "on_eof": on_eof }));
-        start_all(&mut peer, on_eof);
-        peer.end_input();
-        check_ends(&mut peer, on_eof, &format!("stdio {on_eof}"));
+        let (mut process, mut stdio) = Server::stdio(&["--threads", "16"]);
+        stdio.hello(json!({ "on_eof": on_eof }));
+        let mut peers = [("stdio", stdio), ("TCP", server.greet(json!({ "on_eof": on_eof })))];
+        for (_, peer) in &mut peers {
+            start_all(peer, on_eof);
+            peer.end_input();
+        }
+        for (way, peer) in &mut peers {
+            check_ends(peer, on_eof, &format!("{way} {on_eof}"));
+        }
         assert!(process.exit().success());
-        let mut peer = server.greet(json!({ "on_eof": on_eof }));
-        start_all(&mut peer, on_eof);
-        peer.end_input();
-        check_ends(&mut peer, on_eof, &format!("TCP {on_eof}"));
     }
     server.greet(json!({})).ping();
 }
@@ -132,12 +133,15 @@ fn quit_is_the_last_message_of_its_connection() {
         ("stop", json!({ "id": "quit", "cmd": "quit", "mode": "stop" })),
     ] {
         let (mut process, stdio) = Server::stdio(&["--threads", "16"]);
-        for mut peer in [stdio, server.greet(json!({}))] {
-            start_all(&mut peer, mode);
+        let mut peers = [stdio, server.greet(json!({}))];
+        for peer in &mut peers {
+            start_all(peer, mode);
             peer.send(&quit);
             // Not read any more, and not answered.
             peer.bytes(b"{\"id\":\"late\",\"cmd\":\"ping\"}\nnonsense\n");
-            check_ends(&mut peer, mode, &quit.to_string());
+        }
+        for peer in &mut peers {
+            check_ends(peer, mode, &quit.to_string());
             let last = peer.log.last().unwrap();
             assert_eq!((&last["type"], &last["of"]), (&json!("result"), &json!("quit")), "{last}");
             assert!(peer.log.iter().all(|message| message["type"] != "error"), "{quit}");

@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpStream};
 use std::process::Stdio;
 use std::time::Instant;
 
-use crate::common::{Random, Server, TIMEOUT, process};
+use crate::common::{Random, Server, TIMEOUT, is_whole, process};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -300,7 +300,7 @@ fn memory_does_not_grow_with_ids_and_searches() {
     // Tables come and go, so that the memory swings; a leak lifts even the lowest point, and goes on. The
     // machine may lift it, too, but once: how high it ever stood depends on what ran at the same time.
     let mut resident = Vec::new();
-    for chunk in 0..80 {
+    for chunk in 0..if is_whole() { 80 } else { 40 } {
         for n in 0..50 {
             peer.best(&go(format!("{chunk}-{n}-{}", "x".repeat(50))));
         }

@@ -20,6 +20,10 @@ use plyd_protocol::client::{Address, LineError};
 /// How many checks run at once, each with a server of its own.
 const WORKERS: usize = 4;
 
+/// How many checks of a bot that dials out run at once, each with a ladder of its own: most of their time
+/// is pauses.
+const LADDERS: usize = 8;
+
 /// How often a check is made that fails by its times alone.
 const TIMES: usize = 3;
 
@@ -110,10 +114,11 @@ pub fn run(plan: &Plan) -> Result<Vec<Row>, LineError> {
     let findings = Findings::default();
     let shown = wanted.iter().any(|(_, check)| matches!(check.run, Run::Watched));
     // Over a socket all checks share one server, and its search threads.
-    let workers = match plan.address {
+    let workers = match (&plan.subject, &plan.address) {
         // Each check listens at the same port.
-        _ if matches!(plan.subject, Subject::Dialer { at } if at.port() > 0) => 1,
-        Address::Program(_) => thread::available_parallelism().map_or(1, NonZero::get).clamp(2, WORKERS),
+        (Subject::Dialer { at }, _) if at.port() > 0 => 1,
+        (Subject::Dialer { .. }, _) => LADDERS,
+        (_, Address::Program(_)) => thread::available_parallelism().map_or(1, NonZero::get).clamp(2, WORKERS),
         _ => 1,
     };
     let (timed, others): (Vec<usize>, Vec<usize>) =

@@ -161,8 +161,11 @@ pub(super) fn busy(trial: &Trial<'_>) -> Checked {
     let was_free = answer["type"] == "bestmove" && bot.visit.is_answered("first");
     let expected = "`session_busy` for a second `go` in a game while the first is being answered";
     holds(was_free || answer["code"] == "session_busy", expected, || answer.to_string())?;
+    let stopped = bot.visit.answer("stop")?;
+    // It may be asked before the search has begun, as when the game is opened first.
+    let is_known = stopped["effect"] != "unknown" || bot.visit.is_answered("first");
+    holds(is_known, "`stop` reaches a `go` that is not answered yet", || stopped.to_string())?;
     played(&start, &bot.visit.answer("first")?)?;
-    bot.visit.answer("stop")?;
     bot.play("third", "game", &start).map(drop)
 }
 
@@ -212,16 +215,20 @@ pub(super) fn odd_lines(trial: &Trial<'_>) -> Checked {
         if request["cmd"] == "x_future" {
             holds(answer["code"] == "unknown_cmd", "an error `unknown_cmd`", || answer.to_string())?;
         }
+        if request["target"] == "nobody" && answer["type"] == "result" {
+            holds(answer["effect"] == "unknown", "the effect `unknown`", || answer.to_string())?;
+        }
     }
     bot.play("after", "game", &start).map(drop)
 }
 
 pub(super) fn broken_lines(trial: &Trial<'_>) -> Checked {
-    let mut ladder = Ladder::start(trial)?;
-    let mut bot = ladder.joined(&[])?;
-    let start = bot.starts()?.swap_remove(0);
-    bot.play("before", "game", &start)?;
+    // Each line is sent to a program of its own: one that leaves each time would pause longer each time.
     for line in [&b"{\"id\":\"1\",\"cmd\":"[..], b"\xff\xfe", b"[]", b"17", b"no JSON"] {
+        let mut ladder = Ladder::start(trial)?;
+        let mut bot = ladder.joined(&[])?;
+        let start = bot.starts()?.swap_remove(0);
+        bot.play("before", "game", &start)?;
         bot.visit.send_line(line)?;
         // It may say so, or leave and come back.
         let _gone_already = bot.visit.send_line(br#"{"id":"ping","cmd":"ping"}"#);

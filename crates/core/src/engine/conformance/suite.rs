@@ -32,7 +32,7 @@ pub const CHECKS: &[Check] = &[
 const PLIES: usize = 600;
 /// The plies that are checked under each other set of rules when tests take samples. The positions of the
 /// largest boards take most of the time of all checks.
-const SAMPLED_PLIES: usize = 150;
+const SAMPLED_PLIES: usize = 100;
 /// Counts past this are left to the command `plyd perft`.
 const LIMIT: u64 = 3_000_000;
 /// The random games from each position in which players are asked.
@@ -127,7 +127,7 @@ pub fn entry(game: &'static Entry) -> Result<(), String> {
 }
 
 /// Whether the rules keep what every game promises, in random games under the default rules and under each
-/// rule changed alone: see [`AnyRoot::check`](crate::engine::AnyRoot::check). Under a changed rule a quarter
+/// rule changed alone: see [`AnyRoot::check`](crate::engine::AnyRoot::check). Under a changed rule a sixth
 /// of the plies is checked, unless [`is_whole`] says that all are.
 ///
 /// ```
