@@ -4,6 +4,7 @@
 mod builds;
 mod failures;
 mod falsehoods;
+mod machine;
 mod permits;
 mod security;
 mod tuning;
