@@ -30,6 +30,7 @@ mod error;
 mod heartbeat;
 mod message;
 mod names;
+mod noise;
 mod observer;
 mod permit;
 mod queue;

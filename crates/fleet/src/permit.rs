@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use plyd_arena::tune::terms::Terms;
-use plyd_arena::{Address, Match, Player, Program, Reaper, Stalls};
+use plyd_arena::{Address, Match, Player, Program, Reaper};
 use plyd_bridge as bridge;
 use plyd_core::engine::{AnyRoot, Entry, settings};
 use plyd_protocol::{Setting, echo};
@@ -44,7 +44,8 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// The match with one opening, as it may be played here: the opening stands for each round.
+    /// The match with one opening, as it may be played here: the opening stands for each round. Nothing watches
+    /// yet whether the machine stands still.
     ///
     /// # Errors
     /// What is not allowed or not known here.
@@ -66,7 +67,7 @@ impl Permit {
             concurrency: 1,
             cores: None,
             reaper: self.reaper.clone(),
-            stalls: described.terms.forgives_stalls.then(Stalls::watch),
+            stalls: None,
         })
     }
 

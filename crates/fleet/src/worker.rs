@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use plyd_arena::tune::Trial;
 use plyd_arena::tune::terms::Terms;
-use plyd_arena::{PlayedGame, Stalls, TimeControl};
+use plyd_arena::{PlayedGame, TimeControl};
 use plyd_core::engine::Entry;
 use plyd_protocol::client::signals::Signals;
 use tokio::task::JoinSet;
@@ -19,6 +19,7 @@ use super::description::{DescribedMatch, Description, MatchId, Task};
 use super::error::FleetError;
 use super::heartbeat::{Busy, Fault, WorkerStatus, add_fault};
 use super::message::{Job, PairResult, TrialResult};
+use super::noise::Noise;
 use super::permit::Permit;
 use super::queue::{Lease, Queue, Stored};
 use super::server::{Server, pause};
@@ -91,6 +92,7 @@ struct Worker {
     state: Mutex<State>,
     /// Held while the speed of the machine is measured: two measurements at once would slow each other.
     measures: Mutex<()>,
+    noise: Noise,
 }
 
 #[derive(Default)]
@@ -116,6 +118,7 @@ impl Worker {
             leaves: AtomicBool::new(false),
             state: Mutex::default(),
             measures: Mutex::default(),
+            noise: Noise::default(),
         })
     }
 
@@ -338,21 +341,16 @@ impl Worker {
             // A player that cannot begin here would lose its games.
             opened.try_players().map_err(|error| Denied(error.to_string()))?;
         }
-        let watch = has_clock.then(Stalls::watch);
-        let from = Instant::now();
+        opened.stalls = described.terms.forgives_stalls.then(|| self.noise.watch());
+        let measured = has_clock.then(|| self.noise.measure());
         let games = opened.play_pair(pair - 1, &self.leaves).map_err(|unplayed| {
             let player = &opened.players[unplayed.player].name;
             Denied(format!("the server of `{player}` was overloaded {}", unplayed.message))
         })?;
-        if let Some(watch) = watch {
-            let to = Instant::now();
-            let still = watch.during(from, to, None);
-            let percent = 100.0 * still.as_secs_f64() / (to - from).as_secs_f64();
-            if percent > self.settings.max_noise {
-                return Err(Denied(format!(
-                    "this machine stood still for {percent:.1} % of a pair with clocks"
-                )));
-            }
+        if let Some(percent) = measured.map(|measured| measured.percent())
+            && percent > self.settings.max_noise
+        {
+            return Err(Denied(format!("this machine stood still for {percent:.1} % of a pair with clocks")));
         }
         Ok((games, scale))
     }

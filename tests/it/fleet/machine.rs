@@ -36,3 +36,30 @@ fn a_worker_plays_the_build_that_it_announced_after_its_file_was_replaced() {
     assert_eq!((&shown["games"], &shown["faults"]), (&json!(2), &json!([])), "{shown}");
     fs::remove_dir_all(directory).unwrap();
 }
+
+/// How many threads of a process watch the cores.
+fn watches(process: u32) -> usize {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).unwrap().filter_map(Result::ok);
+    let names = threads.filter_map(|thread| fs::read_to_string(thread.path().join("comm")).ok());
+    names.filter(|name| name.trim() == "plyd-stalls").count()
+}
+
+#[test]
+fn pairs_played_at_once_share_one_watch_of_the_cores() {
+    let (nats, directory) = (nats(), directory());
+    let players =
+        ["--player", "default,time=1000s,nodes=60000", "--player", "default,time=1000s,nodes=50000"];
+    let the_match = [&["isolation", "--rules", "width=6,height=6", "--games", "16"], &players[..]].concat();
+    let coordinator = Coordinator::start(&nats, &directory, &the_match);
+    let worker = worker(&nats, "wide", &["--concurrency", "4"]);
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let mut most = 0;
+    wait_until("the match is over", || {
+        most = most.max(watches(worker.id()));
+        coordinator.kept() == 16
+    });
+    assert_eq!(most, cores);
+    wait_until("nothing is watched for nobody", || watches(worker.id()) == 0);
+    coordinator.finish();
+    fs::remove_dir_all(directory).unwrap();
+}
