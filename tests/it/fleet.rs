@@ -2,6 +2,7 @@
 //! still, and what nobody may believe is not believed.
 
 mod builds;
+mod denied;
 mod failures;
 mod falsehoods;
 mod machine;

@@ -27,6 +27,7 @@ mod coordinator;
 mod denied;
 mod description;
 mod error;
+mod given_back;
 mod heartbeat;
 mod message;
 mod names;
@@ -34,6 +35,8 @@ mod noise;
 mod observer;
 mod permit;
 mod queue;
+mod recent;
+mod retry;
 mod server;
 mod worker;
 

@@ -13,6 +13,7 @@ use super::build::Build;
 use super::builds::Builds;
 use super::denied::Denied;
 use super::description::{DescribedMatch, DescribedPlayer, Location};
+use super::given_back::GivenBack;
 use super::message::Job;
 
 /// What gives the build of this program for a game, which described players name.
@@ -48,8 +49,8 @@ impl Permit {
     /// yet whether the machine stands still.
     ///
     /// # Errors
-    /// What is not allowed or not known here.
-    pub fn open(&self, described: &DescribedMatch, job: &Job) -> Result<Match, Denied> {
+    /// What is not allowed or not known here, or no opening.
+    pub(super) fn open(&self, described: &DescribedMatch, job: &Job) -> Result<Match, GivenBack> {
         let game = self.game(&described.game)?;
         let players = described.players.iter().map(|described| self.player(game, described));
         let players = players.collect::<Result<Vec<_>, _>>()?;
@@ -86,8 +87,12 @@ impl Permit {
     /// The game of a tuning, and where its pair begins.
     ///
     /// # Errors
-    /// What is not known here, or of another build.
-    pub fn open_trial(&self, terms: &Terms, job: &Job) -> Result<(&'static Entry, Arc<dyn AnyRoot>), Denied> {
+    /// What is not known here or of another build, or no opening.
+    pub(super) fn open_trial(
+        &self,
+        terms: &Terms,
+        job: &Job,
+    ) -> Result<(&'static Entry, Arc<dyn AnyRoot>), GivenBack> {
         let game = self.game(&terms.games.game)?;
         let denied = |why: String| Denied(format!("a tuning: {why}"));
         self.check_build(game, terms.games.build.as_deref()).map_err(denied)?;
@@ -182,14 +187,14 @@ fn names_a_file(address: &Address) -> bool {
 }
 
 /// The position where a pair begins.
-fn opening(game: &'static Entry, job: &Job) -> Result<Arc<dyn AnyRoot>, Denied> {
+fn opening(game: &'static Entry, job: &Job) -> Result<Arc<dyn AnyRoot>, GivenBack> {
     let rules = settings::rules(game, &bridge::given(&job.rules), 0);
     let start = rules.and_then(|rules| settings::open(game, &rules, Some(&job.start)));
     let root = start
         .and_then(|start| start.extend(&job.moves))
-        .map_err(|fault| Denied(format!("an opening: {}", fault.message)))?;
+        .map_err(|fault| GivenBack::Malformed(format!("an opening: {}", fault.message)))?;
     if root.outcome().is_some() {
-        return Err(Denied("an opening: the game is over there".to_owned()));
+        return Err(GivenBack::Malformed("an opening: the game is over there".to_owned()));
     }
     Ok(root)
 }
