@@ -49,7 +49,7 @@ pub use error::FleetError;
 pub use heartbeat::{Busy, CoordinatorStatus, Fault, WorkerStatus};
 pub use message::{Job, PairResult, TrialResult};
 pub use names::is_name;
-pub use observer::{FleetStatus, MatchStatus, Observer};
+pub use observer::{FleetStatus, MatchStatus, Observer, QueueStatus};
 pub use permit::Permit;
 pub use queue::{Backlog, Lease, Queue, Stored, StoredResult};
 pub use server::{Credentials, Server};

@@ -84,19 +84,15 @@ impl Permit {
         })
     }
 
-    /// The game of a tuning, and where its pair begins.
+    /// The game of a tuning.
     ///
     /// # Errors
-    /// What is not known here or of another build, or no opening.
-    pub(super) fn open_trial(
-        &self,
-        terms: &Terms,
-        job: &Job,
-    ) -> Result<(&'static Entry, Arc<dyn AnyRoot>), GivenBack> {
+    /// What is not known here or of another build.
+    pub(super) fn tuned(&self, terms: &Terms) -> Result<&'static Entry, Denied> {
         let game = self.game(&terms.games.game)?;
         let denied = |why: String| Denied(format!("a tuning: {why}"));
         self.check_build(game, terms.games.build.as_deref()).map_err(denied)?;
-        Ok((game, opening(game, job)?))
+        Ok(game)
     }
 
     /// The game of that name.
@@ -187,7 +183,7 @@ fn names_a_file(address: &Address) -> bool {
 }
 
 /// The position where a pair begins.
-fn opening(game: &'static Entry, job: &Job) -> Result<Arc<dyn AnyRoot>, GivenBack> {
+pub(super) fn opening(game: &'static Entry, job: &Job) -> Result<Arc<dyn AnyRoot>, GivenBack> {
     let rules = settings::rules(game, &bridge::given(&job.rules), 0);
     let start = rules.and_then(|rules| settings::open(game, &rules, Some(&job.start)));
     let root = start

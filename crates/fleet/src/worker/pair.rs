@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use plyd_arena::tune::Trial;
 use plyd_arena::tune::terms::Terms;
-use plyd_arena::{PlayedGame, TimeControl};
+use plyd_arena::{PlayedGame, Strictness, TimeControl};
 use plyd_core::engine::Entry;
 
 use super::Worker;
@@ -13,6 +13,7 @@ use crate::denied::Denied;
 use crate::description::{DescribedMatch, Description, MatchId, Task};
 use crate::given_back::GivenBack;
 use crate::message::{Job, PairResult, TrialResult};
+use crate::permit::opening;
 
 impl Worker {
     /// Plays a pair in a thread of its own; gives the result as it is stored.
@@ -98,7 +99,14 @@ impl Worker {
     }
 
     fn play_trial(&self, terms: &Terms, job: &Job, pair: usize) -> Result<[Vec<String>; 2], GivenBack> {
-        let (entry, opening) = self.settings.permit.open_trial(terms, job)?;
+        let entry = self.settings.permit.tuned(terms)?;
+        let (nodes, most) = (terms.nodes, most_nodes(self.speed(entry)?));
+        if nodes > most {
+            return Err(
+                Denied(format!("a tuning: nodes={nodes} is more than the {most} of this worker")).into()
+            );
+        }
+        let opening = opening(entry, job)?;
         let probe =
             job.probe.as_ref().ok_or_else(|| GivenBack::Malformed("a pair without settings".to_owned()))?;
         let trial = Trial { terms, entry, pair: pair as u64 - 1, opening: opening.as_ref() };
@@ -109,6 +117,12 @@ impl Worker {
         };
         Ok([game(false)?, game(true)?])
     }
+}
+
+/// The most nodes of a move in a tuning: what a machine of so many nodes a second searches in the time after
+/// which the referee of a match gives a player without a clock up.
+fn most_nodes(speed: u64) -> u64 {
+    speed.max(1).saturating_mul(Strictness::default().timeout.as_secs())
 }
 
 /// In how many thousandths of their times players are given here, to have as much of them as on a machine of
@@ -125,6 +139,11 @@ fn scale(reference: u64, speed: u64) -> Result<u32, Denied> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_move_of_a_tuning_is_bounded_as_one_of_a_match() {
+        assert_eq!([0, 50_000, u64::MAX].map(most_nodes), [10, 500_000, u64::MAX]);
+    }
 
     #[test]
     fn a_slower_machine_gets_more_time_up_to_a_limit() {
