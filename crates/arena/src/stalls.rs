@@ -20,8 +20,8 @@ const NAP: Duration = Duration::from_micros(500);
 /// player's own thread must not excuse it.
 const SLICE: Duration = Duration::from_millis(4);
 
-/// How many stalls a watch remembers; each answer is checked as soon as it arrives. What may last longer, such
-/// as a pair of games, is measured by the [total](Stalls::total), which forgets none.
+/// How many stalls a watch remembers; each answer is checked as soon as it arrives. What may last longer,
+/// such as a pair of games, is measured by the [total](Stalls::total), which forgets none.
 const REMEMBERED: usize = 1000;
 
 /// What the system calls the threads.

@@ -15,8 +15,8 @@ use super::build::{Build, hex};
 /// Hexadecimal digits of a match's name.
 const ID_DIGITS: usize = 32;
 
-/// The most players of a match, which bounds the pairings that a message can ask for: half a million, of which
-/// the schedule has a list.
+/// The most players of a match, which bounds the pairings that a message can ask for: half a million, which
+/// the schedule lists.
 const MOST_PLAYERS: usize = 1000;
 /// The most pairs of a match.
 const MOST_PAIRS: usize = 5_000_000;

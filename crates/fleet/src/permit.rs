@@ -45,8 +45,8 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// The match with one opening, as it may be played here: the opening stands for each round. Nothing watches
-    /// yet whether the machine stands still.
+    /// The match with one opening, as it may be played here: the opening stands for each round. Nothing
+    /// watches yet whether the machine stands still.
     ///
     /// # Errors
     /// What is not allowed or not known here, or no opening.

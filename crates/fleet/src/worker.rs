@@ -35,12 +35,12 @@ const BEAT: Duration = Duration::from_secs(3);
 const AGAIN: Duration = Duration::from_secs(1);
 /// The longest pause of such a worker.
 const LONGEST_REST: Duration = Duration::from_secs(8);
-/// For how long a lane gives back pairs of matches that are denied here before it rests, if they come at once.
-/// They cost it next to nothing, and what it may play may lie behind any number of them: the server offers
-/// them first.
+/// For how long a lane gives back pairs of matches that are denied here before it rests, if they come at
+/// once. They cost it next to nothing, and what it may play may lie behind any number of them: the server
+/// offers them first.
 const SEARCH: Duration = Duration::from_secs(1);
-/// A job that comes later was waited for, so nothing lies behind it. Then a lane rests, out of the way of those
-/// who may play what is denied here.
+/// A job that comes later was waited for, so nothing lies behind it. Then a lane rests, out of the way of
+/// those who may play what is denied here.
 const AT_ONCE: Duration = Duration::from_millis(100);
 /// Of how many matches a worker has the description at hand. A description has up to a megabyte.
 const KNOWN_MATCHES: usize = 16;

@@ -1,4 +1,5 @@
-//! What happens to the machine of a worker while it plays: its program is replaced, and its cores are watched.
+//! What happens to the machine of a worker while it plays: its program is replaced, and its cores are
+//! watched.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
