@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use plyd_fleet::{Busy, CoordinatorStatus, FleetStatus, MatchId, WorkerStatus};
+use plyd_fleet::{Busy, CoordinatorStatus, FleetStatus, MatchId, QueueStatus, WorkerStatus};
 
 use super::columns::{Columns, grouped};
 use super::failure::Failure;
@@ -92,7 +92,7 @@ fn show(view: &FleetStatus, _: Colours, out: &mut impl Write) -> Result<(), Fail
         ]);
     }
     match view.queue {
-        Some((waiting, played)) => writeln!(out, "{waiting} pairs wait, {played} are played")?,
+        Some(QueueStatus { waiting, taken }) => writeln!(out, "{waiting} pairs wait, {taken} are taken")?,
         None => writeln!(out, "there is no queue yet: `plyd arena --nats` makes it")?,
     }
     writeln!(out, "\n{matches}\n{workers}")?;

@@ -1,5 +1,6 @@
 //! This very program as the server of its other commands.
 
+use std::ffi::OsString;
 use std::io;
 use std::process::Command;
 
@@ -8,13 +9,19 @@ use crate::client::Program;
 /// What starts it; what the environment says of a daemon is not meant for it.
 pub(super) fn server() -> io::Result<Program> {
     let arguments = ["serve", "--no-env"].map(Into::into).to_vec();
-    Ok(Program { path: std::env::current_exe()?.into(), arguments })
+    Ok(Program { path: path()?, arguments })
+}
+
+/// Where it is found by what it starts: an upgrade in place puts another program under its name, and that one
+/// would play under the build that this one announced.
+pub(super) fn path() -> io::Result<OsString> {
+    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { Ok(std::env::current_exe()?.into()) }
 }
 
 /// What dials a ladder with plyd as the bot, for `plyd conform --dial`.
 pub(super) fn dialer() -> io::Result<Program> {
     let arguments = ["connect", "{ladder}", "--token-file", "{token}"].map(Into::into).to_vec();
-    Ok(Program { path: std::env::current_exe()?.into(), arguments })
+    Ok(Program { path: path()?, arguments })
 }
 
 /// The server as a command of the system.

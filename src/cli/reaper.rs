@@ -14,6 +14,7 @@ use crate::client::signals::Signals;
 use crate::client::{self, Process, Reaper, Starter};
 
 use super::failure::Failure;
+use super::own;
 
 /// The variable by which a script finds that it runs within a reaper already.
 const WITHIN: &str = "PLYD_REAPED";
@@ -52,9 +53,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 /// The process that ends those that are started if this one is killed.
 pub(super) fn start() -> io::Result<Arc<Reaper>> {
-    // This very program, even if its file was replaced meanwhile.
-    let plyd = if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe()? };
-    Reaper::start(plyd)
+    Reaper::start(own::path()?)
 }
 
 /// Runs a command to its end and kills what it leaves behind. The first signal asks it to end, as Ctrl-C

@@ -136,7 +136,7 @@ fn builds(args: &Args) -> Result<Option<Builds>, Failure> {
 
 /// What starts a program of a match: this one, which limits itself and becomes it.
 fn confined(memory_mib: u32) -> Result<impl Fn(&Path, &[String]) -> Program + Send + Sync, Failure> {
-    let own = own::server()?.path;
+    let own = own::path()?;
     Ok(move |path: &Path, given: &[String]| {
         let memory = memory_mib.to_string();
         let mut arguments: Vec<OsString> = ["confined", "--memory", &memory, "--"].map(Into::into).to_vec();

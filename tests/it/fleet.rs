@@ -2,8 +2,10 @@
 //! still, and what nobody may believe is not believed.
 
 mod builds;
+mod denied;
 mod failures;
 mod falsehoods;
+mod machine;
 mod permits;
 mod security;
 mod tuning;
@@ -186,6 +188,7 @@ fn a_fleet_plays_what_one_process_plays() {
     let shown = fleet(&nats);
     assert_eq!(shown["matches"].as_array().map(Vec::len), Some(1), "{shown}");
     assert_eq!((&shown["matches"][0]["results"], &shown["matches"][0]["jobs"]), (&6.into(), &0.into()));
+    assert_eq!(shown["queue"], serde_json::json!({ "waiting": 0, "taken": 0 }));
     let games: u64 =
         shown["workers"].as_array().unwrap().iter().map(|of| of["games"].as_u64().unwrap()).sum();
     assert_eq!(games, 12, "{shown}");

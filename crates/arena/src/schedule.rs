@@ -48,6 +48,26 @@ pub struct ScheduledGame {
     pub players: [usize; 2],
 }
 
+impl Format {
+    /// How many pairings there are between so many players, without making them; none if there are too many to
+    /// count.
+    ///
+    /// ```
+    /// use plyd_arena::Format;
+    ///
+    /// let counts = [Format::RoundRobin, Format::Gauntlet, Format::Ladder].map(|format| format.pairings(4));
+    /// assert_eq!(counts, [Some(6), Some(3), Some(3)]);
+    /// ```
+    #[must_use]
+    pub fn pairings(self, players: usize) -> Option<usize> {
+        let others = players.saturating_sub(1);
+        match self {
+            Self::RoundRobin => players.checked_mul(others).map(|twice| twice / 2),
+            Self::Gauntlet | Self::Ladder => Some(others),
+        }
+    }
+}
+
 impl Schedule {
     /// A schedule for so many players; each round is a pair of games for each pairing.
     #[must_use]
@@ -115,6 +135,7 @@ mod tests {
             (Format::Ladder, 5, 4, 4),
         ] {
             let schedule = Schedule::new(format, players, rounds);
+            assert_eq!(format.pairings(players), Some(schedule.pairings().len()));
             assert_eq!((schedule.pairings().len(), schedule.games()), (pairings, 2 * rounds * pairings));
             let mut games_of = BTreeMap::new();
             for number in 0..schedule.games() {

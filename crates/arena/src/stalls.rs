@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -20,8 +20,12 @@ const NAP: Duration = Duration::from_micros(500);
 /// player's own thread must not excuse it.
 const SLICE: Duration = Duration::from_millis(4);
 
-/// How many stalls a watch remembers; each answer is checked as soon as it arrives.
+/// How many stalls a watch remembers; each answer is checked as soon as it arrives. What may last longer,
+/// such as a pair of games, is measured by the [total](Stalls::total), which forgets none.
 const REMEMBERED: usize = 1000;
+
+/// What the system calls the threads.
+const THREAD: &str = "plyd-stalls";
 
 /// Watches on all cores on which the referee may run; they end when this is dropped.
 #[derive(Debug)]
@@ -46,6 +50,8 @@ struct Seen {
     due: Instant,
     /// When it should have been awake and was not, in their order.
     stalls: VecDeque<Span>,
+    /// How long all stalls were together, those that are forgotten included.
+    total: Duration,
 }
 
 /// From an instant to a later one.
@@ -61,12 +67,10 @@ impl Stalls {
             cores::available().map_or_else(|_| vec![None], |cores| cores.into_iter().map(Some).collect());
         let mut stalls = Self { watches: Vec::new(), threads: Vec::new(), ended };
         for core in cores {
-            let watch = Arc::new(Watch {
-                core,
-                seen: Mutex::new(Seen { due: Instant::now() + NAP, stalls: VecDeque::new() }),
-            });
+            let watch = Arc::new(Watch { core, seen: Mutex::new(Seen::new(Instant::now() + NAP)) });
             let (own, ended) = (Arc::clone(&watch), Arc::clone(&stalls.ended));
-            stalls.threads.push(thread::spawn(move || own.keep(&ended)));
+            let started = thread::Builder::new().name(THREAD.to_owned()).spawn(move || own.keep(&ended));
+            stalls.threads.push(started.expect("the system has a thread for each core"));
             stalls.watches.push(watch);
         }
         stalls
@@ -82,6 +86,15 @@ impl Stalls {
         let mut spans: Vec<Span> =
             self.watches.iter().filter(counts).flat_map(|watch| watch.seen_until(to)).collect();
         covered(&mut spans, from, to)
+    }
+
+    /// For how long a core stood still until now since the watches began, on average over the cores. The
+    /// difference of two such times is what came between, however long that is.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        let now = Instant::now();
+        let all: Duration = self.watches.iter().map(|watch| watch.total_until(now)).sum();
+        all / u32::try_from(self.watches.len().max(1)).unwrap_or(u32::MAX)
     }
 }
 
@@ -102,26 +115,52 @@ impl Watch {
             let _gone = cores::run_on(&[core]);
         }
         let mut due = Instant::now() + NAP;
+        self.seen().due = due;
         while !ended.load(Ordering::Relaxed) {
-            self.seen.lock().unwrap_or_else(PoisonError::into_inner).due = due;
             thread::sleep(due.saturating_duration_since(Instant::now()));
             let now = Instant::now();
+            // Both at once: a stall that is over lasts no more.
+            let mut seen = self.seen();
             if now.saturating_duration_since(due) >= SLICE {
-                let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-                seen.stalls.push_back((due, now));
-                if seen.stalls.len() > REMEMBERED {
-                    seen.stalls.pop_front();
-                }
+                seen.add((due, now));
             }
             due = now + NAP;
+            seen.due = due;
         }
     }
 
     /// The stalls, with the one that lasts at this instant: the caller may be the first thread to run again.
     fn seen_until(&self, now: Instant) -> Vec<Span> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let lasting = (now.saturating_duration_since(seen.due) >= SLICE).then_some((seen.due, now));
-        seen.stalls.iter().copied().chain(lasting).collect()
+        let seen = self.seen();
+        seen.stalls.iter().copied().chain(seen.lasting(now)).collect()
+    }
+
+    /// How long all stalls were together, with the one that lasts at this instant.
+    fn total_until(&self, now: Instant) -> Duration {
+        let seen = self.seen();
+        seen.total + seen.lasting(now).map_or(Duration::ZERO, |(due, now)| now - due)
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seen {
+    fn new(due: Instant) -> Self {
+        Self { due, stalls: VecDeque::new(), total: Duration::ZERO }
+    }
+
+    fn add(&mut self, (from, to): Span) {
+        self.total += to - from;
+        self.stalls.push_back((from, to));
+        if self.stalls.len() > REMEMBERED {
+            self.stalls.pop_front();
+        }
+    }
+
+    fn lasting(&self, now: Instant) -> Option<Span> {
+        (now.saturating_duration_since(self.due) >= SLICE).then_some((self.due, now))
     }
 }
 
@@ -169,11 +208,29 @@ mod tests {
     #[test]
     fn a_stall_that_lasts_is_seen() {
         let due = Instant::now();
-        let stalls = VecDeque::from([(due, due + Duration::from_millis(7))]);
-        let watch =
-            Watch { core: None, seen: Mutex::new(Seen { due: due + Duration::from_millis(8), stalls }) };
-        for (ms, expected) in [(8, 1), (11, 1), (12, 2), (500, 2)] {
-            assert_eq!(watch.seen_until(due + Duration::from_millis(ms)).len(), expected, "{ms} ms");
+        let mut seen = Seen::new(due + Duration::from_millis(8));
+        seen.add((due, due + Duration::from_millis(7)));
+        let watch = Watch { core: None, seen: Mutex::new(seen) };
+        for (ms, count, total) in [(8, 1, 7), (11, 1, 7), (12, 2, 11), (500, 2, 499)] {
+            let now = due + Duration::from_millis(ms);
+            assert_eq!(watch.seen_until(now).len(), count, "{ms} ms");
+            assert_eq!(watch.total_until(now), Duration::from_millis(total), "{ms} ms");
         }
+    }
+
+    #[test]
+    fn the_total_keeps_what_is_forgotten_and_is_an_average_over_the_cores() {
+        let zero = Instant::now();
+        let later = |stalls: u32| zero + 10 * SLICE * stalls;
+        let stalls = 3 * u32::try_from(REMEMBERED).unwrap();
+        // A watch whose next nap ends only in the far future stands still no more.
+        let far = zero + Duration::from_secs(3600);
+        let mut noisy = Seen::new(far);
+        (0..stalls).for_each(|number| noisy.add((later(number), later(number) + SLICE)));
+        assert_eq!(noisy.stalls.len(), REMEMBERED);
+        let watch = |seen| Arc::new(Watch { core: None, seen: Mutex::new(seen) });
+        let watches = vec![watch(noisy), watch(Seen::new(far))];
+        let watched = Stalls { watches, threads: Vec::new(), ended: Arc::default() };
+        assert_eq!(watched.total(), SLICE * stalls / 2);
     }
 }

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use super::build::{Build, Trusted};
 use super::denied::Denied;
 use super::error::FleetError;
+use super::given_back::GivenBack;
 use super::queue::Queue;
 
 /// The programs that a worker may run, and where it keeps them.
@@ -57,10 +58,15 @@ impl Builds {
     ///
     /// # Errors
     /// It may not run here, or is not what it should be.
-    pub(super) async fn fetch(&self, queue: &Queue, build: &Build) -> Result<Result<(), Denied>, FleetError> {
-        let denied = |why: String| Ok(Err(Denied(format!("build {}: {why}", shown(&build.hash)))));
-        if let Err(why) = self.check(build) {
-            return denied(why);
+    pub(super) async fn fetch(
+        &self,
+        queue: &Queue,
+        build: &Build,
+    ) -> Result<Result<(), GivenBack>, FleetError> {
+        let why = |why: String| format!("build {}: {why}", shown(&build.hash));
+        let failed = |reason: String| Ok(Err(GivenBack::Failed(why(reason))));
+        if let Err(reason) = self.check(build) {
+            return Ok(Err(Denied(why(reason)).into()));
         }
         let path = self.path(build);
         let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,17 +78,17 @@ impl Builds {
             return Ok(Ok(()));
         }
         let Some(content) = queue.build(build).await? else {
-            return denied("it is not on the server".to_owned());
+            return failed("it is not on the server".to_owned());
         };
         if !build.is_of(&content) {
-            return denied("what is on the server is something else".to_owned());
+            return failed("what is on the server is something else".to_owned());
         }
         match keep(&path, &content) {
             Ok(()) => {
                 compared().insert(build.hash.clone());
                 Ok(Ok(()))
             }
-            Err(error) => denied(error.to_string()),
+            Err(error) => failed(error.to_string()),
         }
     }
 }

@@ -16,7 +16,8 @@ use super::error::FleetError;
 use super::heartbeat::CoordinatorStatus;
 use super::message::Job;
 use super::queue::{Queue, StoredResult};
-use super::server::{Server, pause};
+use super::retry::pause;
+use super::server::Server;
 
 /// How often the server is asked for results without a notice that there are some.
 const LOOK: Duration = Duration::from_secs(1);

@@ -1,13 +1,6 @@
-//! Why a worker does not play a pair.
+//! Why a worker plays no pair of a match.
 
-use std::fmt;
-
-/// Why a worker does not play a pair, for people.
+/// Why a worker plays no pair of a match, for people. That stays so while it runs: its operator does not
+/// allow it, or it is of another build.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Denied(pub String);
-
-impl fmt::Display for Denied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}

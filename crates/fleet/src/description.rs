@@ -15,8 +15,9 @@ use super::build::{Build, hex};
 /// Hexadecimal digits of a match's name.
 const ID_DIGITS: usize = 32;
 
-/// The most players of a match, which bounds the pairings that a message can ask for.
-const MOST_PLAYERS: usize = 10_000;
+/// The most players of a match, which bounds the pairings that a message can ask for: half a million, which
+/// the schedule lists.
+const MOST_PLAYERS: usize = 1000;
 /// The most pairs of a match.
 const MOST_PAIRS: usize = 5_000_000;
 
@@ -181,9 +182,9 @@ impl DescribedMatch {
     /// Whether there can be such a match.
     fn check(&self) -> Result<(), String> {
         let (rounds, players) = (self.rounds, self.players.len());
-        let one =
-            (2..=MOST_PLAYERS).contains(&players).then(|| Schedule::new(self.format, players, 1).games() / 2);
-        let pairs = one.and_then(|one| one.checked_mul(rounds));
+        // Counted before any list of them is made.
+        let pairings = self.format.pairings(players).filter(|_| (2..=MOST_PLAYERS).contains(&players));
+        let pairs = pairings.and_then(|pairings| pairings.checked_mul(rounds));
         if pairs.is_some_and(|pairs| (1..=MOST_PAIRS).contains(&pairs)) {
             Ok(())
         } else {
@@ -345,6 +346,7 @@ mod tests {
             (changed(&|of| of.players.truncate(1)), "no match"),
             (changed(&|of| of.rounds = 0), "no match"),
             (changed(&|of| of.rounds = usize::MAX), "no match"),
+            (changed(&|of| of.players = vec![of.players[0].clone(); MOST_PLAYERS + 1]), "no match"),
         ] {
             let (bytes, id) = described.to_message();
             let message = Description::read(&bytes, &id).unwrap_err();

@@ -18,12 +18,21 @@ pub struct Observer {
 /// A fleet.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FleetStatus {
-    /// Pairs that wait and pairs that are played; none if there is no queue yet.
-    pub queue: Option<(u64, u64)>,
+    /// How many pairs are queued; none if there is no queue yet.
+    pub queue: Option<QueueStatus>,
     /// The matches that the server has.
     pub matches: Vec<MatchStatus>,
     /// The workers that answer, by name.
     pub workers: Vec<WorkerStatus>,
+}
+
+/// The queue of all matches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct QueueStatus {
+    /// Pairs that wait for a worker.
+    pub waiting: u64,
+    /// Pairs that workers have taken, or have given back to be offered later.
+    pub taken: u64,
 }
 
 /// A match.

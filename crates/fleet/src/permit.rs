@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use plyd_arena::tune::terms::Terms;
-use plyd_arena::{Address, Match, Player, Program, Reaper, Stalls};
+use plyd_arena::{Address, Match, Player, Program, Reaper};
 use plyd_bridge as bridge;
 use plyd_core::engine::{AnyRoot, Entry, settings};
 use plyd_protocol::{Setting, echo};
@@ -13,6 +13,7 @@ use super::build::Build;
 use super::builds::Builds;
 use super::denied::Denied;
 use super::description::{DescribedMatch, DescribedPlayer, Location};
+use super::given_back::GivenBack;
 use super::message::Job;
 
 /// What gives the build of this program for a game, which described players name.
@@ -44,11 +45,12 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// The match with one opening, as it may be played here: the opening stands for each round.
+    /// The match with one opening, as it may be played here: the opening stands for each round. Nothing
+    /// watches yet whether the machine stands still.
     ///
     /// # Errors
-    /// What is not allowed or not known here.
-    pub fn open(&self, described: &DescribedMatch, job: &Job) -> Result<Match, Denied> {
+    /// What is not allowed or not known here, or no opening.
+    pub(super) fn open(&self, described: &DescribedMatch, job: &Job) -> Result<Match, GivenBack> {
         let game = self.game(&described.game)?;
         let players = described.players.iter().map(|described| self.player(game, described));
         let players = players.collect::<Result<Vec<_>, _>>()?;
@@ -66,7 +68,7 @@ impl Permit {
             concurrency: 1,
             cores: None,
             reaper: self.reaper.clone(),
-            stalls: described.terms.forgives_stalls.then(Stalls::watch),
+            stalls: None,
         })
     }
 
@@ -82,15 +84,15 @@ impl Permit {
         })
     }
 
-    /// The game of a tuning, and where its pair begins.
+    /// The game of a tuning.
     ///
     /// # Errors
-    /// What is not known here, or of another build.
-    pub fn open_trial(&self, terms: &Terms, job: &Job) -> Result<(&'static Entry, Arc<dyn AnyRoot>), Denied> {
+    /// What is not known here or of another build.
+    pub(super) fn tuned(&self, terms: &Terms) -> Result<&'static Entry, Denied> {
         let game = self.game(&terms.games.game)?;
         let denied = |why: String| Denied(format!("a tuning: {why}"));
         self.check_build(game, terms.games.build.as_deref()).map_err(denied)?;
-        Ok((game, opening(game, job)?))
+        Ok(game)
     }
 
     /// The game of that name.
@@ -181,14 +183,14 @@ fn names_a_file(address: &Address) -> bool {
 }
 
 /// The position where a pair begins.
-fn opening(game: &'static Entry, job: &Job) -> Result<Arc<dyn AnyRoot>, Denied> {
+pub(super) fn opening(game: &'static Entry, job: &Job) -> Result<Arc<dyn AnyRoot>, GivenBack> {
     let rules = settings::rules(game, &bridge::given(&job.rules), 0);
     let start = rules.and_then(|rules| settings::open(game, &rules, Some(&job.start)));
     let root = start
         .and_then(|start| start.extend(&job.moves))
-        .map_err(|fault| Denied(format!("an opening: {}", fault.message)))?;
+        .map_err(|fault| GivenBack::Malformed(format!("an opening: {}", fault.message)))?;
     if root.outcome().is_some() {
-        return Err(Denied("an opening: the game is over there".to_owned()));
+        return Err(GivenBack::Malformed("an opening: the game is over there".to_owned()));
     }
     Ok(root)
 }

@@ -21,6 +21,7 @@ use super::build::Build;
 use super::description::MatchId;
 use super::error::FleetError;
 use super::names;
+use super::observer::QueueStatus;
 use super::server::Server;
 
 /// How long descriptions and results are kept.
@@ -458,13 +459,17 @@ impl Queue {
         Ok(found.into_iter().map(|(id, (results, jobs))| Backlog { id, results, jobs }).collect())
     }
 
-    /// How many jobs wait, and how many are played.
+    /// How many jobs wait, and how many are taken.
     ///
     /// # Errors
     /// The server cannot be reached.
-    pub async fn waiting(&self) -> Result<Option<(u64, u64)>, FleetError> {
+    pub async fn waiting(&self) -> Result<Option<QueueStatus>, FleetError> {
         let info = self.api(&format!("CONSUMER.INFO.{}.{}", names::JOBS, names::WORKERS), &json!({})).await?;
-        Ok(info.and_then(|info| Some((info["num_pending"].as_u64()?, info["num_ack_pending"].as_u64()?))))
+        let status = |info: Value| {
+            let (waiting, taken) = (info["num_pending"].as_u64()?, info["num_ack_pending"].as_u64()?);
+            Some(QueueStatus { waiting, taken })
+        };
+        Ok(info.and_then(status))
     }
 
     /// Sends what is still to be sent.

@@ -1,16 +1,15 @@
 //! Where the server is, and by what we are let in.
 
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 use percent_encoding::percent_decode_str;
 use plyd_protocol::with_causes;
 
 use super::error::FleetError;
+use super::retry::pause;
 
-/// The longest pause between two attempts to connect.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How long the server may take to answer.
 const ANSWER: Duration = Duration::from_secs(5);
 /// How often a connection that says nothing is looked at: a machine that vanished says nothing.
@@ -117,17 +116,6 @@ impl Server {
     }
 }
 
-/// The pause before an attempt: they double, each shortened by chance, so that those that lost the server at
-/// the same instant do not come back at the same instant.
-pub(super) fn pause(attempts: usize) -> Duration {
-    let doublings = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX).min(10);
-    let whole = (Duration::from_millis(50) * 2_u32.pow(doublings)).min(LONGEST_PAUSE);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    // The time alone is alike on machines whose clocks are good.
-    let drawn = plyd_core::zobrist::mix(u64::from(now.subsec_nanos()) ^ u64::from(std::process::id())) % 501;
-    whole * (500 + u32::try_from(drawn).unwrap_or(0)) / 1000
-}
-
 /// What is logged of a connection.
 fn log_event(event: &Event) {
     match event {
@@ -168,14 +156,6 @@ mod tests {
                 identity: None,
             };
             assert_eq!(server.shown(), shown);
-        }
-    }
-
-    #[test]
-    fn pauses_grow_to_a_longest_one() {
-        for (attempts, ms) in [(0, 50), (1, 50), (2, 100), (5, 800), (9, 10_000), (usize::MAX, 10_000)] {
-            let (pause, whole) = (pause(attempts), Duration::from_millis(ms));
-            assert!(whole / 2 <= pause && pause <= whole, "{attempts}: {pause:?}");
         }
     }
 }

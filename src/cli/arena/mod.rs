@@ -425,7 +425,7 @@ fn read_match(args: &Args) -> Result<Match, Failure> {
         concurrency: args.concurrency.into(),
         cores,
         reaper: None,
-        stalls: args.forgive_stalls.then(Stalls::watch),
+        stalls: args.forgive_stalls.then(|| Arc::new(Stalls::watch())),
     })
 }
 

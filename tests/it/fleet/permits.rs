@@ -87,6 +87,19 @@ fn what_a_worker_does_not_have_or_may_not_use_it_gives_back() {
         says(name, words);
         client.api("STREAM.PURGE.plyd_jobs", &json!({ "filter": format!("plyd.job.{id}.*") }));
     }
+    // A tuning whose moves would take longer than anybody waits for one in a match.
+    let build = described.json()["match"]["players"][0]["build"].take();
+    let tuning = json!({
+        "game": "isolation", "rules": {}, "evaluator": "race", "random_plies": 0, "max_moves": 9, "seed": "0",
+        "build": build, "weights": [], "options": {}, "nodes": u64::MAX, "iterations": 1, "pairs": 1,
+        "rate": 0.1, "step_percent": 1.0,
+    });
+    let bytes = json!({ "version": 1, "tuning": tuning }).to_string();
+    let id = plyd_fleet::MatchId::of(bytes.as_bytes());
+    client.store(&format!("plyd.match.{id}"), bytes.as_bytes());
+    client.store(&format!("plyd.job.{id}.1"), br#"{"rules":{"width":5,"height":5},"start":"","moves":[]}"#);
+    says("fewer-nodes", "nodes=18446744073709551615 is more than the");
+    client.api("STREAM.PURGE.plyd_jobs", &json!({ "filter": format!("plyd.job.{id}.*") }));
     // A description under a name that is not its hash.
     let id = "0".repeat(32);
     client.store(&format!("plyd.match.{id}"), &described.bytes);
