@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use plyd_protocol::Offer;
+use plyd_protocol::{Effect, Offer};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
@@ -209,7 +209,10 @@ impl<W: Write> Connector<'_, W> {
                     }
                     None => {
                         let mut nothing = result(&id, &cmd);
-                        nothing.insert("effect".into(), json!("unknown_target"));
+                        nothing.insert("effect".into(), json!(Effect::Unknown));
+                        if cmd == "stop" {
+                            nothing.insert("targets".into(), json!([]));
+                        }
                         Some(nothing)
                     }
                 }

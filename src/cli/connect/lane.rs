@@ -106,6 +106,8 @@ struct RelayedSearch {
     /// Whether it is asked once more if its process fails: not after that, nor once anything else was asked
     /// about it, which another process would not know of.
     is_repeatable: bool,
+    /// What was asked about it before it could be sent, by our ids.
+    held: Vec<(String, Object)>,
 }
 
 impl RelayedSearch {
@@ -178,7 +180,7 @@ impl Lane {
             return self.failed.push_back(error(theirs, "session_busy", message));
         }
         let (ours, theirs, at) = (self.number(), theirs.to_owned(), Instant::now());
-        self.search = Some(RelayedSearch { ours, theirs, go, at, is_repeatable: true });
+        self.search = Some(RelayedSearch { ours, theirs, go, at, is_repeatable: true, held: Vec::new() });
         self.search();
     }
 
@@ -219,6 +221,14 @@ impl Lane {
             Session::None => {}
         }
         self.send(&ours, go);
+        let held = self.search.as_mut().map(|search| std::mem::take(&mut search.held));
+        self.send_all(held.unwrap_or_default());
+    }
+
+    fn send_all(&mut self, requests: Vec<(String, Object)>) {
+        for (id, request) in requests {
+            self.send(&id, request);
+        }
     }
 
     /// Passes a request about the running search on, such as `stop`; the answer comes from [`Lane::next`].
@@ -232,7 +242,11 @@ impl Lane {
         request.insert("target".into(), json!(search.ours));
         let ours = self.number();
         self.asked.insert(ours.clone(), theirs.to_owned());
-        self.send(&ours, request);
+        match (&self.session, &mut self.search) {
+            // Before the search it would find nothing to stop.
+            (Session::Opening(_), Some(search)) => search.held.push((ours, request)),
+            _ => self.send(&ours, request),
+        }
     }
 
     /// Whether the ladder waits for the answer to that `go`.
@@ -355,7 +369,10 @@ impl Lane {
                     self.search();
                     return None;
                 }
-                message.insert("id".into(), json!(self.search.take()?.theirs));
+                let search = self.search.take()?;
+                // Each is answered, if only by there being no such search.
+                self.send_all(search.held);
+                message.insert("id".into(), json!(search.theirs));
             }
             ours => {
                 let is_search = self.search.as_ref().is_some_and(|search| search.ours == ours);
