@@ -12,7 +12,7 @@ use crate::cli::{clock, parse};
 use crate::client::Address;
 
 /// The most games at once.
-const MOST_GAMES: i64 = 64;
+pub(super) const MOST_GAMES: i64 = 64;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

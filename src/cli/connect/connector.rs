@@ -9,11 +9,12 @@ use plyd_protocol::{Effect, Offer};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
-use super::LOOK;
+use super::args::MOST_GAMES;
 use super::backoff::Backoff;
 use super::event::{Event, without};
 use super::lane::{Lane, News, Object, error};
 use super::link::{Gone, Link};
+use super::{FAREWELL, LOOK};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Halt;
 use crate::client::Address;
@@ -27,7 +28,10 @@ const TURN: usize = 64;
 pub(super) struct Connector<'o, W> {
     pub(super) address: Address,
     pub(super) offer: Offer,
+    /// As many as games are offered, and more while the ladder has further games of the bot.
     pub(super) lanes: Vec<Lane>,
+    /// Those that are not needed any more, whose input has ended, and until when they may go on.
+    pub(super) retired: Vec<(Lane, Instant)>,
     pub(super) halt: Halt,
     /// When the ladder took the bot, while it has it.
     pub(super) joined: Option<Instant>,
@@ -120,6 +124,7 @@ impl<W: Write> Connector<'_, W> {
 
     /// Gives what the processes wrote away; whether there may be more.
     fn hear(&mut self, mut give: impl FnMut(Object) -> Result<(), Gone>) -> Result<bool, Gone> {
+        self.retired.retain_mut(|(lane, until)| !lane.has_ended() && Instant::now() < *until);
         let (mut is_behind, mut news) = (false, Vec::new());
         for lane in &mut self.lanes {
             for lines in 1..=TURN {
@@ -140,15 +145,30 @@ impl<W: Write> Connector<'_, W> {
         Ok(is_behind)
     }
 
-    /// Keeps places for games that go on.
+    /// Keeps places for games that go on, however many: a bot that comes back with a smaller limit has begun
+    /// them under another one. Lets those lanes go that neither a game nor the limit needs.
     fn occupy(&mut self, games: &[String]) {
         for game in games {
-            let is_played = |lane: &&mut Lane| lane.game.as_ref() == Some(game);
-            if self.lanes.iter_mut().find(is_played).is_none()
-                && let Some(lane) = self.lanes.iter_mut().find(|lane| lane.game.is_none())
-            {
-                lane.play(Some(game.clone()));
+            if self.lanes.iter().any(|lane| lane.game.as_ref() == Some(game)) {
+                continue;
             }
+            let idle = self.lanes.iter().position(|lane| lane.game.is_none());
+            let place = idle.or_else(|| {
+                // No bot can have offered more.
+                let more = self.lanes.first().filter(|_| (self.lanes.len() as i64) < MOST_GAMES)?.another();
+                self.lanes.push(more);
+                Some(self.lanes.len() - 1)
+            });
+            if let Some(place) = place {
+                self.lanes[place].play(Some(game.clone()));
+            }
+        }
+        while self.lanes.len() > self.offer.concurrency as usize
+            && let Some(idle) = self.lanes.iter().rposition(|lane| lane.game.is_none())
+        {
+            let mut lane = self.lanes.remove(idle);
+            lane.finish();
+            self.retired.push((lane, Instant::now() + FAREWELL));
         }
     }
 
@@ -265,9 +285,8 @@ impl<W: Write> Connector<'_, W> {
             tracing::warn!(%error, game, "the record of a game cannot be written");
         }
         self.report(&Event::Over { name: text("x_game"), outcome: text("outcome"), why: text("message") });
-        if let Some(next) = over.get("next").and_then(Value::as_str) {
-            self.occupy(&[next.to_owned()]);
-        }
+        let next = over.get("next").and_then(Value::as_str).map(str::to_owned);
+        self.occupy(next.as_slice());
     }
 
     /// Prints what happened. That nobody reads it any more ends no game.

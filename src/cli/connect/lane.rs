@@ -139,9 +139,20 @@ impl Lane {
     /// # Errors
     /// It does not start.
     pub(super) fn start(bot: &Rc<Bot>) -> Result<Self, LineError> {
-        Ok(Self {
+        Ok(Self::of(bot, Some(bot.start()?)))
+    }
+
+    /// Another process of the same bot. If it does not start, whoever asks it first hears of that.
+    pub(super) fn another(&self) -> Self {
+        let mut lane = Self::of(&self.bot, self.bot.start().ok());
+        (lane.is_settled, lane.has_sessions) = (self.is_settled, self.has_sessions);
+        lane
+    }
+
+    fn of(bot: &Rc<Bot>, process: Option<Lines>) -> Self {
+        Self {
             bot: Rc::clone(bot),
-            process: Some(bot.start()?),
+            process,
             game: None,
             has_begun: false,
             engine: None,
@@ -156,7 +167,7 @@ impl Lane {
             strays: (0, 0),
             is_behind: false,
             last: 0,
-        })
+        }
     }
 
     /// Waits until the process shows whether it has sessions, so that no game begins while it starts.
@@ -452,6 +463,12 @@ impl Lane {
         if let Some(process) = &mut self.process {
             process.finish_input();
         }
+    }
+
+    /// Whether the process has ended.
+    pub(super) fn has_ended(&mut self) -> bool {
+        let process = self.process.as_mut();
+        process.is_none_or(|process| !matches!(process.wait_exit(Instant::now()), Err(LineError::TimedOut)))
     }
 
     /// Waits for the end of the process, which is killed at the deadline.

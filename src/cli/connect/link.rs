@@ -1,5 +1,6 @@
 //! A connection to a ladder: dialled, opened by an offer, and alive as long as lines come.
 
+use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
@@ -20,6 +21,8 @@ const ANSWER: Duration = Duration::from_secs(20);
 const HEARTBEATS: u32 = 3;
 /// The bounds of what is taken for a heartbeat.
 const HEARTBEAT: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(300)];
+/// How much a ladder may say before it answers an offer.
+const MOST_EARLY: usize = 64;
 /// How long the ladder may leave unread what it is sent.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -35,6 +38,8 @@ pub(super) enum Gone {
 /// An open connection.
 pub(super) struct Link {
     lines: Lines,
+    /// What it said before it answered the first offer, such as a notice, until that is read.
+    early: VecDeque<Object>,
     /// A ladder that is silent for so long is gone.
     silence: Duration,
     heard: Instant,
@@ -64,8 +69,15 @@ impl Link {
             }
             _ => Gone::Broken(error.to_string(), None),
         })?;
-        let mut link =
-            Self { lines, silence: ANSWER, heard: Instant::now(), offers: 0, answers: 0, concurrency: 0 };
+        let mut link = Self {
+            lines,
+            early: VecDeque::new(),
+            silence: ANSWER,
+            heard: Instant::now(),
+            offers: 0,
+            answers: 0,
+            concurrency: 0,
+        };
         link.lines.set_write_timeout(WRITE_TIMEOUT);
         link.offer(offer)?;
         let end = Instant::now() + ANSWER;
@@ -78,6 +90,11 @@ impl Link {
                 }
             };
             if !link.is_answered() {
+                link.early.push_back(message);
+                if link.early.len() > MOST_EARLY {
+                    let why = format!("it said more than {MOST_EARLY} lines, and answered no offer");
+                    return Err(Gone::Broken(why, None));
+                }
                 continue;
             }
             let taken: OfferResult = serde_json::from_value(Value::Object(message))
@@ -126,6 +143,9 @@ impl Link {
     /// # Errors
     /// There is no connection any more, or the ladder is silent for too long.
     pub(super) fn next(&mut self) -> Result<Option<Object>, Gone> {
+        if let Some(early) = self.early.pop_front() {
+            return Ok(Some(early));
+        }
         match self.read(Instant::now())? {
             None if self.heard.elapsed() > self.silence => {
                 Err(Gone::Broken(format!("it said nothing for {:?}", self.silence), None))

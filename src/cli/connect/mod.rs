@@ -67,6 +67,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut connector = Connector {
         address: args.ladder.clone(),
         lanes,
+        retired: Vec::new(),
         offer,
         halt: Halt::on_interrupt(LEAVING)?,
         joined: None,
@@ -77,7 +78,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let ended = connector.run();
     let end = Instant::now() + FAREWELL;
     connector.lanes.iter_mut().for_each(Lane::finish);
-    connector.lanes.into_iter().for_each(|lane| lane.leave(end));
+    let retired = connector.retired.into_iter().map(|(lane, _)| lane);
+    connector.lanes.into_iter().chain(retired).for_each(|lane| lane.leave(end));
     ended
 }
 
