@@ -77,8 +77,8 @@ pub struct Match {
     pub cores: Option<Cores>,
     /// What ends the players' processes if this one is killed; none: they see the end of their input.
     pub reaper: Option<Arc<Reaper>>,
-    /// Measures for how long the machine stood still, for all matches that it plays at once: an answer that is
-    /// late by no more is forgiven. None: no answer is.
+    /// Measures for how long the machine stood still, for all matches that it plays at once: an answer that
+    /// is late by no more is forgiven. None: no answer is.
     pub stalls: Option<Arc<Stalls>>,
 }
 

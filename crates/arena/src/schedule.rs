@@ -49,8 +49,8 @@ pub struct ScheduledGame {
 }
 
 impl Format {
-    /// How many pairings there are between so many players, without making them; none if there are too many to
-    /// count.
+    /// How many pairings there are between so many players, without making them; none if there are too many
+    /// to count.
     ///
     /// ```
     /// use plyd_arena::Format;
