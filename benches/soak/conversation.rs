@@ -42,6 +42,7 @@ pub(crate) enum Break {
 }
 
 /// A request without a final message.
+#[derive(Debug)]
 struct Open {
     request: Request,
     /// Which line of the conversation it is.
@@ -137,9 +138,11 @@ impl Conversation {
             match self.client.next(deadline) {
                 Ok(received) => self.take(received)?,
                 Err(error) => {
-                    let has_started =
-                        self.open.iter().any(|open| open.request.id == id && !open.infos.is_empty());
-                    return Err(Trouble::Lost(format!("{id}: {error}"), has_started));
+                    let asked = self.open.iter().find(|open| open.request.id == id);
+                    let has_started = asked.is_some_and(|open| !open.infos.is_empty());
+                    // What nobody can explain yet is told with all that is known of it.
+                    let known = format!("{:?}, lines {}, {asked:?}", self.door.address, self.lines);
+                    return Err(Trouble::Lost(format!("{id}: {error}; {known}"), has_started));
                 }
             }
         }
