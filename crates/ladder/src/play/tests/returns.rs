@@ -193,8 +193,10 @@ async fn a_bot_takes_no_further_game_until_it_knows_how_the_one_before_ended() {
 async fn a_bot_that_is_disconnected_may_come_back() {
     let ladder = Ladder::open(settings()).await;
     let mut bot = join(ladder.address, 1).await;
-    ladder.lobby.bots().disconnect(BotId(1), "its token was replaced");
-    ladder.lobby.bots().disconnect(BotId(9), "it is not there");
+    let bots = ladder.lobby.bots();
+    bots.disconnect(BotId(1), "an older token", "it came with another one");
+    bots.disconnect(BotId(1), &token(1), "its token was replaced");
+    bots.disconnect(BotId(9), &token(9), "it is not there");
     let last = bot.read().await.unwrap();
     assert_eq!((&last["code"], &last["message"]), (&json!("disconnected"), &json!("its token was replaced")));
     assert_eq!(bot.read().await, None);
