@@ -189,9 +189,18 @@ impl Bots {
         self.changed();
     }
 
-    /// Ends a bot's connection, after which it may come back to its games: its token no longer works, say.
-    pub fn disconnect(&self, bot: BotId, why: &str) {
-        let link = self.lock().get(&bot).and_then(|known| Some(known.here.as_ref()?.link.clone()));
+    /// The token with which a bot is there; none while it is away.
+    pub(crate) fn token(&self, bot: BotId) -> Option<String> {
+        self.lock().get(&bot).and_then(|known| Some(known.here.as_ref()?.offer.token.clone()))
+    }
+
+    /// Ends a bot's connection if it came with this token, which no longer works. It may come back to its
+    /// games with another one.
+    pub fn disconnect(&self, bot: BotId, token: &str, why: &str) {
+        let bots = self.lock();
+        let here = bots.get(&bot).and_then(|known| known.here.as_ref());
+        let link = here.filter(|here| here.offer.token == token).map(|here| here.link.clone());
+        drop(bots);
         if let Some(link) = link {
             let error = ErrorMessage::new(None, 0, ErrorCode::Disconnected, why);
             link.end(super::line::error(error), Closed::new(ClosedKind::Broken, why));

@@ -168,14 +168,23 @@ impl Link {
         };
         let line = line(&id);
         let asked = PendingRequest { link: self.clone(), id, line: line.clone(), sent, heard };
-        // A connection that has ended drops what it is to send, and with it the sender of the stamp.
-        let _ended = self.0.out.send(Outgoing { line, sent: Some(written) }).await;
+        self.put(Outgoing { line, sent: Some(written) }).await;
         asked
     }
 
     /// Sends a line that nobody waits for.
     pub(super) async fn say(&self, line: Vec<u8>) {
-        let _ended = self.0.out.send(Outgoing { line, sent: None }).await;
+        self.put(Outgoing { line, sent: None }).await;
+    }
+
+    /// Lets a line wait to be written, as soon as there is room. A connection that has ended drops it, and with
+    /// it the sender of its stamp: its writer may be in the middle of a line that nobody reads.
+    async fn put(&self, outgoing: Outgoing) {
+        tokio::select! {
+            biased;
+            _ended = self.0.out.send(outgoing) => {}
+            _ = self.closed() => {}
+        }
     }
 
     /// Sends what asks for nothing, unless too much waits before it; says whether it did.

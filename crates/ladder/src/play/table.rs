@@ -125,7 +125,7 @@ impl Table {
     pub async fn play(&self, mut game: Game) -> Result<GameEnd, Stopped> {
         let head = Head::of(&game);
         // Held until they know of the end, or a game more than they offered could begin before.
-        let _places = game.players.each_ref().map(|seat| match seat {
+        let [one, other] = game.players.each_ref().map(|seat| match seat {
             Seat::Bot(place) => Some(Arc::clone(place)),
             Seat::House(_) => None,
         });
@@ -158,14 +158,44 @@ impl Table {
             Err(Stopped) => Err(Stopped),
         };
         let end = ended.inspect_err(|_| self.recorder.live().left(head.id))?;
-        for (bot, player) in head.bots.into_iter().zip([Player::P1, Player::P2]) {
-            if let Some(bot) = bot
-                && let Ok(Some((link, _))) = self.bots.find(bot)
-            {
-                announce(&link, &end, head.entry, player, self.next(bot, end.id()).as_deref()).await;
-            }
-        }
+        // At once: a bot that does not read keeps only itself waiting.
+        tokio::join!(
+            self.announce(&end, head.entry, Player::P1, one),
+            self.announce(&end, head.entry, Player::P2, other)
+        );
         Ok(end)
+    }
+
+    /// Announces to a player how its game ended, and which one begins for it now. Whether it understands that
+    /// does not matter.
+    async fn announce(&self, end: &GameEnd, entry: &Entry, player: Player, place: Option<Arc<SeatGuard>>) {
+        let Some(place) = place else { return };
+        let bot = place.bot();
+        let result = end.played.record.result.as_ref();
+        let message = match (&end.void, &end.played.forfeit, result) {
+            (Some(why), ..) => why.clone(),
+            (None, Some(forfeit), _) => forfeit.reason.to_string(),
+            (None, None, result) => result.map(|result| ending(entry, &result.by)).unwrap_or_default(),
+        };
+        let (name, outcome) = (end.id().name(), line::outcome(result, player));
+        let next = self.next(bot, end.id());
+        let over = |id: &str| line::over(id, &name, outcome, &message, &end.played.record, next.as_deref());
+        self.see_off(bot, place, over).await;
+    }
+
+    /// Sends a bot the end of its game, and gives its place back then. A bot that came back before that was
+    /// answered that the game goes on, so that it is sent the end over its new connection, too.
+    async fn see_off<P>(&self, bot: BotId, place: P, over: impl Fn(&str) -> Vec<u8>) {
+        let link = || self.bots.find(bot).ok().flatten().map(|(link, _)| link);
+        let before = link();
+        if let Some(link) = &before {
+            let _gone = link.ask(&over).await.sent().await;
+        }
+        drop(place);
+        let is_new = |link: &Link| before.as_ref().is_none_or(|before| !before.is(link));
+        if let Some(link) = link().filter(is_new) {
+            drop(link.ask(&over).await);
+        }
     }
 
     /// The game that follows for a bot: the second one of a pair has its places before the first one gives
@@ -176,13 +206,11 @@ impl Table {
     }
 
     /// Announces to its bots that a game that was arranged for them does not begin.
-    pub async fn call_off(&self, id: GameId, game: &str, players: [BotId; 2], why: &str) {
-        for bot in players {
-            if let Ok(Some((link, _))) = self.bots.find(bot) {
-                let (name, record) = (id.name(), unseen(game));
-                drop(link.ask(|id| line::over(id, &name, "void", why, &record, None)).await);
-            }
-        }
+    pub async fn call_off(&self, id: GameId, game: &str, places: [SeatGuard; 2], why: &str) {
+        let (name, record) = (id.name(), unseen(game));
+        let over = |id: &str| line::over(id, &name, "void", why, &record, None);
+        let [one, other] = places;
+        tokio::join!(self.see_off(one.bot(), one, over), self.see_off(other.bot(), other, over));
     }
 
     /// Referees a game to its end.
@@ -288,21 +316,6 @@ fn to_move(play: &Play) -> Option<Player> {
         Step::Ask(ask) => Some(ask.player),
         Step::Over(_) => None,
     }
-}
-
-/// Announces to a player how its game ended, and which one begins for it now. Whether it understands that
-/// does not matter.
-async fn announce(link: &Link, end: &GameEnd, entry: &Entry, player: Player, next: Option<&str>) {
-    let result = end.played.record.result.as_ref();
-    let message = match (&end.void, &end.played.forfeit, result) {
-        (Some(why), ..) => why.clone(),
-        (None, Some(forfeit), _) => forfeit.reason.to_string(),
-        (None, None, result) => result.map(|result| ending(entry, &result.by)).unwrap_or_default(),
-    };
-    let outcome = line::outcome(result, player);
-    let name = end.id().name();
-    let over = |id: &str| line::over(id, &name, outcome, &message, &end.played.record, next);
-    drop(link.ask(over).await);
 }
 
 /// How a game ended, for people: what the game says of it as the end of a sentence, or else the word for it.

@@ -206,8 +206,16 @@ impl Rounds {
             }
         }
         for entry in entries.iter().filter(|entry| entry.what == "bot token") {
-            if let Some(bot) = self.bots.values().find(|bot| bot.name.eq_ignore_ascii_case(&entry.about)) {
-                self.tables.table.bots.disconnect(bot.id, "the bot has got a new token");
+            let bots = &self.tables.table.bots;
+            let found = self.bots.values().find(|bot| bot.name.eq_ignore_ascii_case(&entry.about));
+            let Some((bot, token)) = found.and_then(|bot| Some((bot.id, bots.token(bot.id)?))) else {
+                continue;
+            };
+            // It may have come with the new one before this look.
+            let shown = token.clone();
+            let of = self.handle().ask(move |store| store.bot_with_token(&shown)).await?;
+            if of.is_none_or(|of| of.id != bot) {
+                bots.disconnect(bot, &token, "the bot has got a new token");
             }
         }
         for (game, why) in void {

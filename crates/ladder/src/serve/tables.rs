@@ -113,8 +113,7 @@ impl Tables {
                         move |store| store.void_game(id, &why, &by).map(drop)
                     });
                     voided.await?;
-                    let players = open.players.each_ref().map(|player| player.bot);
-                    self.table.call_off(id, &open.terms.game, players, &why).await;
+                    self.table.call_off(id, &open.terms.game, places, &why).await;
                     return Ok(());
                 }
             };

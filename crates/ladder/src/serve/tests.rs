@@ -204,6 +204,33 @@ async fn a_bot_that_waits_in_vain_is_told_why_once_for_each_offer() {
 }
 
 #[tokio::test]
+async fn a_new_token_cuts_off_who_came_with_the_old_one_and_nobody_else() {
+    let mut ladder = Ladder::open(terms(CALM));
+    let mut rounds = Rounds::new(ladder.tables.clone(), Settings::new(BTreeMap::new(), 7));
+    let mut bob = ladder.join(1).await;
+    rounds.round(&mut ladder.tasks).await.unwrap();
+    let ids = ladder.bots.each_ref().map(|(bot, _)| *bot);
+    let by = By { who: "test", at_ms: 3 };
+    let renewed = ladder.ask(move |store| {
+        let renewed = ids.map(|bot| store.new_token(bot, &by).map(|token| token.text().to_owned()));
+        let [ann, bob] = renewed;
+        Ok([ann?, bob?])
+    });
+    ladder.bots[0].1 = renewed.await[0].clone();
+    // She comes before the ladder looks what commands changed.
+    let mut ann = ladder.join(0).await;
+    rounds.round(&mut ladder.tasks).await.unwrap();
+    let cut = bob.read().await.unwrap();
+    assert_eq!(
+        (&cut["code"], &cut["message"]),
+        (&json!("disconnected"), &json!("the bot has got a new token"))
+    );
+    ann.offer(1).await;
+    let taken = ann.read().await.unwrap();
+    assert_eq!((&taken["type"], &taken["of"]), (&json!("result"), &json!("offer")), "{taken}");
+}
+
+#[tokio::test]
 async fn a_bot_that_goes_after_the_first_game_loses_the_second_by_its_clock() {
     let mut ladder = Ladder::open(terms(PoolClock::PerMove { ms: 200 }));
     let other = ladder.join(0).await.plays(2);

@@ -5,9 +5,9 @@ use plyd_core::engine::Entry;
 use plyd_protocol::{Record, Seed, Settings};
 use tokio::task::JoinError;
 
-use super::{Game, Seat, Table};
+use super::{Game, Table};
+use crate::GameId;
 use crate::game::GameEnd;
-use crate::{BotId, GameId};
 
 /// What is known of a game whatever happens at its table.
 pub(super) struct Head {
@@ -16,8 +16,6 @@ pub(super) struct Head {
     pub(super) entrants: [Entrant; 2],
     pub(super) strictness: Strictness,
     pub(super) entry: &'static Entry,
-    /// None for a player of the house.
-    pub(super) bots: [Option<BotId>; 2],
 }
 
 impl Head {
@@ -28,7 +26,6 @@ impl Head {
             entrants: game.entrants.clone(),
             strictness: game.terms.strictness,
             entry: game.terms.opening.entry(),
-            bots: game.players.each_ref().map(Seat::bot),
         }
     }
 

@@ -193,10 +193,45 @@ async fn a_bot_takes_no_further_game_until_it_knows_how_the_one_before_ended() {
 async fn a_bot_that_is_disconnected_may_come_back() {
     let ladder = Ladder::open(settings()).await;
     let mut bot = join(ladder.address, 1).await;
-    ladder.lobby.bots().disconnect(BotId(1), "its token was replaced");
-    ladder.lobby.bots().disconnect(BotId(9), "it is not there");
+    let bots = ladder.lobby.bots();
+    bots.disconnect(BotId(1), "an older token", "it came with another one");
+    bots.disconnect(BotId(1), &token(1), "its token was replaced");
+    bots.disconnect(BotId(9), &token(9), "it is not there");
     let last = bot.read().await.unwrap();
     assert_eq!((&last["code"], &last["message"]), (&json!("disconnected"), &json!("its token was replaced")));
     assert_eq!(bot.read().await, None);
     join(ladder.address, 1).await;
+}
+
+#[tokio::test]
+async fn a_bot_that_does_not_read_keeps_only_itself_waiting_for_the_end_of_a_game() {
+    let ladder = Ladder::open(Settings { heartbeat: LONG, unread_within: LONG, ..settings() }).await;
+    let bots = ladder.lobby.bots();
+    let (own, theirs) = tokio::io::duplex(64);
+    tokio::spawn(Arc::clone(&ladder.lobby).serve(theirs, None));
+    let _deaf = Bot::join(own, token(1)).await;
+    let mut other = join(ladder.address, 2).await;
+    // No line fits any more, however often what writes them has its turn.
+    let mut refused = 0;
+    until("nothing more is taken for it", || {
+        refused += u32::from(!bots.warn(BotId(1), &"x".repeat(100)));
+        refused > 20
+    })
+    .await;
+    let mut game = game(1, [ladder.bot(1, 1), ladder.bot(2, 1)], heap());
+    let (void, voided) = oneshot::channel();
+    game.voided = Some(voided);
+    void.send("a test".to_owned()).unwrap();
+    let played = ladder.play(game);
+    assert_eq!(other.read().await.unwrap()["cmd"], "over");
+    let slots = |bot| bots.ready().iter().find(|ready| ready.bot == BotId(bot)).map(|ready| ready.slots);
+    until("its place is free", || slots(2) == Some(4)).await;
+    assert_eq!(slots(1), Some(3));
+    // It comes back before it knows of the end: the game goes on, and then it does not.
+    let mut back = join(ladder.address, 1).await;
+    assert_eq!(back.taken["games"], json!(["g1"]));
+    let over = back.read().await.unwrap();
+    assert_eq!((&over["cmd"], &over["x_game"]), (&json!("over"), &json!("g1")), "{over}");
+    within(played).await.unwrap().unwrap();
+    assert_eq!((slots(1), slots(2)), (Some(4), Some(4)));
 }
