@@ -55,6 +55,15 @@ pub struct Fault {
     pub count: u64,
 }
 
+/// The queue of all matches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct QueueStatus {
+    /// Pairs that wait for a worker.
+    pub waiting: u64,
+    /// Pairs that workers have taken, or have given back to be offered later.
+    pub taken: u64,
+}
+
 /// How the coordinator of a match is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CoordinatorStatus {

@@ -5,7 +5,7 @@ use tokio::runtime::Runtime;
 
 use super::description::{Description, MatchId};
 use super::error::FleetError;
-use super::heartbeat::{CoordinatorStatus, WorkerStatus};
+use super::heartbeat::{CoordinatorStatus, QueueStatus, WorkerStatus};
 use super::queue::{Backlog, Queue};
 use super::server::Server;
 
@@ -24,15 +24,6 @@ pub struct FleetStatus {
     pub matches: Vec<MatchStatus>,
     /// The workers that answer, by name.
     pub workers: Vec<WorkerStatus>,
-}
-
-/// The queue of all matches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct QueueStatus {
-    /// Pairs that wait for a worker.
-    pub waiting: u64,
-    /// Pairs that workers have taken, or have given back to be offered later.
-    pub taken: u64,
 }
 
 /// A match.

@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use super::build::Build;
 use super::description::MatchId;
 use super::error::FleetError;
+use super::heartbeat::QueueStatus;
 use super::names;
-use super::observer::QueueStatus;
 use super::server::Server;
 
 /// How long descriptions and results are kept.
