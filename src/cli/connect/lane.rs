@@ -4,8 +4,8 @@
 //! connection. A process that speaks the whole protocol plays each game in a session, so that it remembers
 //! between moves what it found; any other gets each `go` as it came.
 //!
-//! A process that fails in a search costs time, and no game: each `go` holds the whole game, so that a process
-//! that is started anew is asked the same once more.
+//! A process that fails in a search costs time, and no game: each `go` holds the whole game, so that a
+//! process that is started anew is asked the same once more.
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::BorrowedFd;
@@ -33,8 +33,8 @@ const MOST_REQUESTS: usize = 64;
 const SESSION: &str = "ladder";
 /// The id of the `hello` that shows whether it has.
 const HELLO: &str = "hello";
-/// How much a bot may write during a search that is no message, in lines and in bytes. A language's runtime or a
-/// line left over from debugging may say something there; whoever writes without end is broken.
+/// How much a bot may write during a search that is no message, in lines and in bytes. A language's runtime
+/// or a line left over from debugging may say something there; whoever writes without end is broken.
 const MOST_STRAYS: (usize, usize) = (64, 1 << 16);
 
 /// An object of JSON.
@@ -212,7 +212,8 @@ impl Lane {
                     opened.extend(go.get(field).map(|value| (field.to_owned(), value.clone())));
                 }
                 opened.insert("options".into(), Value::Object(self.bot.options.clone()));
-                // Each has an id of its own: the answer to an earlier one, whose game is given up, may come yet.
+                // Each has an id of its own: the answer to an earlier one, whose game is given up, may come
+                // yet.
                 let id = self.number();
                 self.session = Session::Opening(id.clone());
                 return self.send(&id, opened);
@@ -309,8 +310,8 @@ impl Lane {
         None
     }
 
-    /// Ends a process that goes on with a search that nobody waits for, for that much longer than it may. What
-    /// was asked since then goes to one that listens.
+    /// Ends a process that goes on with a search that nobody waits for, for that much longer than it may.
+    /// What was asked since then goes to one that listens.
     fn end_overdue(&mut self, longer: Duration) {
         if self.abandoned.as_ref().is_none_or(|(_, until)| Instant::now() < *until + longer) {
             return;
@@ -396,8 +397,8 @@ impl Lane {
         Some(message)
     }
 
-    /// Ends a process that failed. Its search is asked once more, of another one; a second failure in the same
-    /// search is its answer.
+    /// Ends a process that failed. Its search is asked once more, of another one; a second failure in the
+    /// same search is its answer.
     fn fail(&mut self, why: &str) {
         let exit =
             self.process.as_mut().and_then(|process| process.wait_exit(Instant::now() + EXIT).ok().flatten());

@@ -135,7 +135,8 @@ fn an_answer_that_was_not_read_in_time_is_no_search_that_goes_on() {
     visit.write(&go("2", "a", &["hold"]).to_string());
     visit.write(&json!({ "id": "over", "cmd": "over", "x_game": "a", "outcome": "lost" }).to_string());
     until("the bot has answered", || ladder.folder.path.join("answered").exists());
-    // For longer than a search that nobody waits for may go on, as on a machine that is busy with other things.
+    // For longer than a search that nobody waits for may go on, as on a machine that is busy with other
+    // things.
     let answered = Instant::now();
     until("the connector was away for long", || answered.elapsed() > Duration::from_secs(3));
     process::signal(&bot, Signal::CONT);

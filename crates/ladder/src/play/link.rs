@@ -177,8 +177,8 @@ impl Link {
         self.put(Outgoing { line, sent: None }).await;
     }
 
-    /// Lets a line wait to be written, as soon as there is room. A connection that has ended drops it, and with
-    /// it the sender of its stamp: its writer may be in the middle of a line that nobody reads.
+    /// Lets a line wait to be written, as soon as there is room. A connection that has ended drops it, and
+    /// with it the sender of its stamp: its writer may be in the middle of a line that nobody reads.
     async fn put(&self, outgoing: Outgoing) {
         tokio::select! {
             biased;
