@@ -16,13 +16,16 @@ class Ijk(RefereeTest):
     def test_plays_both_versions_and_modes(self):
         for version, mode in VERSIONS:
             with self.subTest(version=version, mode=mode):
-                (first, report), warning = self.run_referee("ijk.py", version, mode, 24)
-                self.assertEqual(warning, "")
-                self.assertEqual(first["first"][0], "U", "a legal move before the engine is asked")
-                self.assertGreaterEqual(report["asked"], 10)
-                self.assertGreater(len(report["moves"]), 1, "more than the move that is always legal")
-                if version == "v2":
-                    self.assertNotIn("S", report["moves"])
+                self.given_time(lambda seconds: self.check_game(version, mode, seconds), 0.1, 0.5, 2)
+
+    def check_game(self, version, mode, seconds):
+        (first, report), warning = self.run_referee("ijk.py", version, mode, 24, seconds)
+        self.assertEqual(warning, "")
+        self.assertEqual(first["first"][0], "U", "a legal move before the engine is asked")
+        self.assertGreaterEqual(report["asked"], 10)
+        self.assertGreater(len(report["moves"]), 1, "more than the move that is always legal")
+        if version == "v2":
+            self.assertNotIn("S", report["moves"])
 
     def test_plays_legal_moves_without_an_engine(self):
         (_, report), warning = self.run_referee(

@@ -1,7 +1,7 @@
 """A stand-in for the referee of IJK, in both of its versions.
 
-`ijk.py VERSION MODE PLIES`: `ai_IJK.py` lies in the working directory. Plays one game against random
-moves, of at most so many plies; prints a line of JSON after the first answer and one at the end.
+`ijk.py VERSION MODE PLIES [TURN]`: `ai_IJK.py` lies in the working directory. Plays one game against random
+moves, of at most so many plies, with so many seconds for a move of the adapter (0.1); prints a line of JSON after the first answer and one at the end.
 """
 
 import copy
@@ -95,10 +95,10 @@ def ask(player, game):
     return moves
 
 
-def main(version, mode, plies):
+def main(version, mode, plies, turn=0.1):
     import ai_IJK
 
-    ai_IJK.TURN = 0.1
+    ai_IJK.TURN = float(turn)
     game = Game_IJK(6 if version == "v2" else 4, mode == "det", version == "v1")
     asked, moves, ended = 0, set(), False
     for ply in range(int(plies)):
