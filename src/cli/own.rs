@@ -12,8 +12,8 @@ pub(super) fn server() -> io::Result<Program> {
     Ok(Program { path: path()?, arguments })
 }
 
-/// Where it is found by what it starts: an upgrade in place puts another program under its name, and that one
-/// would play under the build that this one announced.
+/// The path that starts this very program. After an upgrade in place its old path starts another build, which
+/// would play under the name of this one.
 pub(super) fn path() -> io::Result<OsString> {
     if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { Ok(std::env::current_exe()?.into()) }
 }

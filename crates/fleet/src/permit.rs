@@ -171,7 +171,7 @@ impl Permit {
     }
 }
 
-/// Whether who calls the address opens a file, a socket or a program of the machine.
+/// Whether calling the address opens a file, a socket or a program of this machine.
 fn names_a_file(address: &Address) -> bool {
     match address {
         Address::Tcp(_) | Address::WebSocket(_) => false,
