@@ -1,5 +1,5 @@
 //! The noise of a worker's machine: one watch of its cores for all pairs that are played at once. A watch for
-//! each pair would have its threads on every core once per pair, and they would disturb what they measure.
+//! each pair would run threads of its own on every core, and they would disturb what they measure.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};

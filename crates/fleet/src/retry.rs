@@ -24,7 +24,7 @@ impl Failures {
     }
 }
 
-/// Asks the server again until it answers; `away` is told each time why it did not.
+/// Asks the server again until it answers; calls `away` with the reason each time it does not.
 ///
 /// # Errors
 /// It answers that it will not.

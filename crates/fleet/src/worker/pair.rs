@@ -119,8 +119,8 @@ impl Worker {
     }
 }
 
-/// The most nodes of a move in a tuning: what a machine of so many nodes a second searches in the time after
-/// which the referee of a match gives a player without a clock up.
+/// The most nodes of a move in a tuning: what a machine of so many nodes a second searches in the time that
+/// the referee of a match allows a player without a clock.
 fn most_nodes(speed: u64) -> u64 {
     speed.max(1).saturating_mul(Strictness::default().timeout.as_secs())
 }
