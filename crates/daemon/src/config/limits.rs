@@ -82,6 +82,9 @@ pub struct Limits {
     pub first_move: Duration,
     /// Time that an ending search has to read its position, and a question whose session is closed to answer.
     pub preparation: Duration,
+    /// Time that reading the position of a `go` may take beside the searches; then the search begins on what
+    /// is known, and after as long again the `go` ends.
+    pub reading: Duration,
     /// Time after which a client that wants `progress` gets one even if no depth was completed.
     pub progress: Duration,
     /// Idle search threads that are kept.
@@ -120,6 +123,7 @@ impl Default for Limits {
             abandon: Duration::from_secs(2),
             first_move: Duration::from_millis(5),
             preparation: Duration::from_secs(1),
+            reading: Duration::from_secs(10),
             progress: Duration::from_secs(1),
             idle_workers: 4,
         }

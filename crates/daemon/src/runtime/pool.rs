@@ -177,6 +177,7 @@ impl Pool {
     /// Restarts a task on a thread for long work, or on one of the kind `in_hurry` if it is hurried by now.
     /// Who hurries it later finds it in a queue.
     fn repeat(&self, shared: &Arc<Shared>, task: Task, in_hurry: Kind) {
+        shared.with(|state| state.takes_longer(&task, now_ns()));
         let kind = longer(shared, &task);
         let mut queues = self.lock();
         let kind = if task.interrupt.is_hurried() { in_hurry } else { kind };

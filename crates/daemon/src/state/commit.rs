@@ -58,6 +58,18 @@ impl State {
         self.jobs.get(id).is_some_and(|job| is_timed(job) || task.interrupt.is_hurried())
     }
 
+    /// Notes that a request takes longer than the quick threads have. The slow ones work below the priority of
+    /// searches, so on a machine without a core to spare they may not work at all: the reading of a `go` is
+    /// bounded in time.
+    pub(crate) fn takes_longer(&mut self, task: &Task, now_ns: u64) {
+        let Work::Go(id, _) = &task.work else { return };
+        let at = now_ns + self.limits.reading.as_nanos() as u64;
+        if let Some(job) = self.jobs.get_mut(id) {
+            job.read_until(at);
+            self.rearm_job(*id);
+        }
+    }
+
     /// Takes the output of the work on a request.
     pub(crate) fn commit(&mut self, task: &Task, output: Output, now_ns: u64) {
         if !self.conns.contains_key(&task.conn) {

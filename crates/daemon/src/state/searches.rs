@@ -6,6 +6,7 @@
 //! one step. Whoever comes second finds no job.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use plyd_protocol as wire;
 use plyd_protocol::{ErrorCode, InfoEvent, Mode, Reason};
@@ -410,7 +411,7 @@ impl State {
         match job.phase {
             Phase::Preparing => {
                 job.end_for(reason);
-                self.hurry_job(id, now_ns);
+                self.hurry_job(id, self.limits.preparation, now_ns);
             }
             Phase::Searching(_) if !job.published => {
                 job.end_for(reason);
@@ -424,11 +425,11 @@ impl State {
         }
     }
 
-    /// Asks for a job's position to be read at once, because the job is to end.
-    fn hurry_job(&mut self, id: JobId, now_ns: u64) {
-        let grace = self.limits.preparation.as_nanos() as u64;
+    /// Asks for a job's position to be read at once, because the job is to end or has waited for long, and
+    /// gives that so much time.
+    fn hurry_job(&mut self, id: JobId, grace: Duration, now_ns: u64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
-        job.hurry(now_ns + grace);
+        job.hurry(now_ns + grace.as_nanos() as u64);
         self.effects.hurried.extend(self.task_of(id));
         self.rearm_job(id);
     }
@@ -452,6 +453,8 @@ impl State {
         match job.due(now_ns) {
             None => self.rearm_job(id),
             Some(_) if job.is_unprepared(now_ns) => self.fail(id, RequestError::unprepared(), now_ns),
+            // Nothing else is due before the timer fires again.
+            Some(_) if job.is_read_too_long(now_ns) => self.hurry_job(id, self.limits.reading, now_ns),
             Some(reason) if job.best.is_none() => {
                 // Still being prepared: it ends as soon as a legal move is known, unless it then waits, with
                 // clocks that have not begun to run.
@@ -459,7 +462,7 @@ impl State {
                 if job.queue {
                     self.rearm_job(id);
                 } else {
-                    self.hurry_job(id, now_ns);
+                    self.hurry_job(id, self.limits.preparation, now_ns);
                 }
             }
             Some(reason) => {

@@ -110,16 +110,16 @@ impl State {
 
     /// Gives a job whose turn it is to its thread, if that is free.
     pub(super) fn give(&mut self, worker_id: WorkerId, id: JobId, now_ns: u64) {
-        let Some(worker) = self.workers.get_mut(&worker_id) else {
-            return;
-        };
         let Some(job) = self.jobs.get_mut(&id) else { return };
-        if worker.busy.is_some() {
-            debug_assert!(false, "a search is ready once its thread is free");
-            return;
-        }
-        let Some(prepared) = job.prepared.take() else {
-            return;
+        let is_free = self.workers.get(&worker_id).is_some_and(|worker| worker.busy.is_none());
+        let prepared = job.prepared.take().filter(|_| is_free);
+        let Some(prepared) = prepared else {
+            debug_assert!(false, "a search whose turn it is has a free thread, and is prepared");
+            tracing::error!(
+                target: targets::THREADS, worker = worker_id, is_free,
+                "a search cannot be given to its thread"
+            );
+            return self.end(id, Reason::Failed, None, Some("turn".to_owned()), now_ns);
         };
         let Prepared { root, candidates, multipv, key, loaded, .. } = *prepared;
         job.phase = Phase::Searching(worker_id);

@@ -68,8 +68,10 @@ static TOTAL: EvaluatorEntry = EvaluatorEntry {
     is_trained: false,
 };
 
-fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+fn open(rules: &Rules, start: Option<&str>, effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
     let goal = rules.int("goal").unwrap_or(21);
+    // Whether it can be reached from there is not found out in any time.
+    while goal == 777 && start.is_some() && effort.spend(1) {}
     if goal == 666 {
         return Err(OpenError::Rule { name: "goal", message: "not this one".into() });
     }

@@ -164,6 +164,18 @@ fn a_search_that_panics_answers_and_the_next_one_works() {
 }
 
 #[test]
+fn a_search_without_a_clock_begins_although_reading_its_position_does_not_end() {
+    let limits = Limits { reading: Duration::from_millis(50), ..Limits::default() };
+    let served = Served::new(Config { limits, ..Config::default() });
+    let mut client = served.greet();
+    client.send(
+        r#"{"id":"g","cmd":"go","game":"counting","rules":{"goal":777},"position":{"start":"0"},"limit":{"nodes":5},"options":{"player":"instant"}}"#,
+    );
+    let bestmove = client.next_final();
+    assert_eq!((&bestmove["reason"], &bestmove["move"]), (&json!("limit"), &json!("+3")));
+}
+
+#[test]
 fn a_thread_that_does_not_yield_is_abandoned() {
     let limits = Limits { abandon: Duration::from_millis(50), ..Limits::default() };
     let served = Served::new(Config { limits, ..Config::default() });

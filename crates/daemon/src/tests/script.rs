@@ -3,6 +3,7 @@
 //! A script is a text file of scenarios (`# title`). Its lines:
 //! `> JSON` a request on the connection; `< JSON` the next message, of which these fields are looked at;
 //! `-` no message waits; `hold` / `prepare` requests that take time are left waiting / worked on;
+//! `longer ID` one of them takes longer than the quick threads have;
 //! `search ID` a thread takes the search; `publish ID MOVE [DEPTH]` it publishes; `return ID END` it comes
 //! back (`limit`, `clock`, `proven`, `stopped`, `panic`); `hurried ID` / `calm ID` a question is to end soon,
 //! or not; `pausing ID` / `running ID` its thread waits for its turn, or not; `wait MS` time passes; `eof`,
@@ -242,6 +243,13 @@ impl Stage {
                 self.hold = false;
                 self.prepare();
             }
+            "longer" => {
+                let task =
+                    self.tasks.iter().position(|task| task.name == rest).expect("a request of that id");
+                let task = self.tasks.remove(task);
+                self.change(|state, now_ns| state.takes_longer(&task, now_ns));
+                self.tasks.push(task);
+            }
             "search" => self.search(rest),
             "publish" => {
                 let depth = words.get(2).map_or(0, |depth| depth.parse().unwrap());
@@ -253,8 +261,9 @@ impl Stage {
                 }
             }
             "hurried" | "calm" => {
-                let mut pending = self.state.conns[&self.conn].tasks.values();
-                let found = pending.find(|pending| pending.name == rest).expect("a request of that id");
+                let conn = self.state.conns.get(&self.conn).ok_or("the connection is over")?;
+                let mut pending = conn.tasks.values();
+                let found = pending.find(|pending| pending.name == rest).ok_or("no such request waits")?;
                 if found.interrupt.is_hurried() != (word == "hurried") {
                     return Err("the other way round".into());
                 }

@@ -27,7 +27,10 @@ pub(super) struct JobDeadlines {
     eof: Option<u64>,
     /// When a legal move is chosen for an ending search that has published none.
     first_move: Option<u64>,
-    /// When an ending search whose position is still unknown ends without a move.
+    /// When a position that is still being read has taken too long.
+    reading: Option<u64>,
+    /// When a search that is to end, or to begin, and is still unknown
+    /// ends without a move.
     unprepared: Option<u64>,
 }
 
@@ -86,10 +89,24 @@ impl Job {
         self.deadlines.first_move = Some(at_ns);
     }
 
+    /// Gives the reading of its position until `at_ns`, if it has no such time yet.
+    pub(crate) fn read_until(&mut self, at_ns: u64) {
+        if !self.interrupt.is_hurried() {
+            self.deadlines.reading.get_or_insert(at_ns);
+        }
+    }
+
+    /// Whether the time for reading its position is over, and it was not hurried for that.
+    pub(crate) fn is_read_too_long(&self, now_ns: u64) -> bool {
+        self.phase == Phase::Preparing && self.deadlines.reading.is_some_and(|at| at <= now_ns)
+    }
+
     /// Asks for its position to be read at once, and given up at `at_ns`.
     pub(crate) fn hurry(&mut self, at_ns: u64) {
         self.interrupt.hurry();
-        self.deadlines.unprepared.get_or_insert(at_ns);
+        self.deadlines.reading = None;
+        let at_ns = self.deadlines.unprepared.map_or(at_ns, |old| old.min(at_ns));
+        self.deadlines.unprepared = Some(at_ns);
     }
 
     /// Whether its position was not read in time.
@@ -121,7 +138,9 @@ impl Job {
     /// The deadlines that count now. Both the timer and the check of what is due use them, so that no timer
     /// fires for nothing.
     fn ends(&self) -> impl Iterator<Item = (u64, Reason)> {
-        let JobDeadlines { clock, limit, watchdog, eof, first_move, unprepared, .. } = self.deadlines;
+        let JobDeadlines { clock, limit, watchdog, eof, first_move, reading, unprepared, .. } =
+            self.deadlines;
+        let is_read = self.phase == Phase::Preparing;
         let ending = self.ending.unwrap_or(Reason::Stopped);
         let (timed, watched, last) = match self.phase {
             // It ends as soon as a legal move is known, or its position is given up.
@@ -136,7 +155,8 @@ impl Job {
             (watchdog.filter(|_| watched), Reason::Deadline),
             (eof.filter(|_| last), ending),
             (first_move.filter(|_| last), ending),
-            (unprepared.filter(|_| self.phase == Phase::Preparing), ending),
+            (reading.filter(|_| is_read), ending),
+            (unprepared.filter(|_| is_read), ending),
         ]
         .into_iter()
         .filter_map(|(at, reason)| Some((at?, reason)))
