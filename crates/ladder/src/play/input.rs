@@ -82,25 +82,25 @@ fn too_long(limit: usize) -> Closed {
 }
 
 /// How fast the bytes of a bot are read.
-struct Pace {
+pub(crate) struct Pace {
     a_second: f64,
     /// When all that was read would have been read at that rate.
     due: tokio::time::Instant,
 }
 
 impl Pace {
-    fn new(bytes_a_second: u32) -> Self {
+    pub(crate) fn new(bytes_a_second: u32) -> Self {
         Self { a_second: f64::from(bytes_a_second.max(1)), due: tokio::time::Instant::now() }
     }
 
     /// Counts what was read.
-    fn spend(&mut self, bytes: usize) {
+    pub(crate) fn spend(&mut self, bytes: usize) {
         let takes = Duration::from_secs_f64(bytes as f64 / self.a_second);
         self.due = self.due.max(tokio::time::Instant::now()) + takes;
     }
 
     /// Waits until more may be read.
-    async fn wait(&self) {
+    pub(crate) async fn wait(&self) {
         let early = self.due.saturating_duration_since(tokio::time::Instant::now());
         if let Some(wait) = early.checked_sub(BURST).filter(|wait| !wait.is_zero()) {
             sleep(wait).await;

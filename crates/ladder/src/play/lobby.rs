@@ -24,6 +24,9 @@ const OFFER: usize = 1 << 16;
 /// How long a bot whose connection has ended may go on writing.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// How much of that is read, of which as much may be on its way as a line is long.
+const REST: usize = 2 * MAX_LINE;
+
 /// How connections are treated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
@@ -94,6 +97,11 @@ impl<D: Authenticator> Lobby<D> {
         &self.bots
     }
 
+    /// How fast the frames of a bot's WebSocket are read: more than its lines take that way.
+    pub(crate) fn frame_bytes_a_second(&self) -> u32 {
+        self.settings.bytes_a_second.saturating_mul(2)
+    }
+
     /// Serves a connection to its end.
     pub async fn serve<S>(self: Arc<Self>, stream: S, by: Option<IpAddr>)
     where
@@ -106,8 +114,9 @@ impl<D: Authenticator> Lobby<D> {
             let link = link.clone();
             tokio::spawn(async move { outbox.write(output, &link, unread_within).await })
         };
-        let why = match self.places.take(Peer::of(by)) {
-            Some(_place) => Arc::clone(&self).visit(&mut input, &link, by).await,
+        let place = self.places.take(Peer::of(by));
+        let why = match &place {
+            Some(_) => Arc::clone(&self).visit(&mut input, &link, by).await,
             None => Err(refusal(None, ErrorCode::TooManyConnections, "all places are taken")),
         };
         match why {
@@ -119,9 +128,14 @@ impl<D: Authenticator> Lobby<D> {
         }
         let _ended = writer.await;
         // A socket that is closed while there is something to read takes back what it was the last to say.
+        // Whoever floods it need not read that.
         let unread = async {
-            let mut chunk = vec![0; CHUNK];
-            while input.read(&mut chunk).await.is_ok_and(|read| read > 0) {}
+            let (mut chunk, mut left) = (vec![0; CHUNK], if place.is_some() { REST } else { OFFER });
+            while left > 0
+                && let Ok(read @ 1..) = input.read(&mut chunk).await
+            {
+                left = left.saturating_sub(read);
+            }
         };
         let _endless = timeout(LINGER, unread).await;
     }

@@ -22,6 +22,7 @@ mod tests;
 pub use admission::{Admitted, Authenticator, Refusal};
 pub use bots::{Bots, Ready, SeatGuard, offers};
 pub use house::{House, HousePlayer};
+pub(crate) use input::Pace;
 pub use link::{Closed, ClosedKind, FinalAnswer, Link, PendingRequest};
 pub use lobby::{Lobby, Settings};
 pub use recorder::{Event, Recorder, Stopped};
