@@ -16,6 +16,8 @@ const folder = mkdtempSync(join(tmpdir(), 'plyd-ladder-'));
 const started = [];
 let url;
 let browser;
+/** When the ladder was begun: how long a first game takes from then on is printed. */
+let begun;
 
 /** A command on the ladder: what it prints. */
 const ladder = (...args) => execFileSync(PLYD, ['ladder', ...args, '--db', join(folder, 'ladder.db')], { encoding: 'utf8' }).trim();
@@ -56,6 +58,7 @@ function enter(name, token, ...how) {
 }
 
 before(async () => {
+  begun = performance.now();
   ladder('init');
   ladder('pool', 'add', 'quick', '--game', 'isolation', '--rules', 'preset=7x7', '--clock', 'tc=10s+0.1s');
   const house = ['player=random', 'player=greedy', 'level=2'].flatMap((options) => ['--player', options]);
@@ -120,7 +123,7 @@ async function assertFits(page) {
 
 // The whole way on either screen: by a mouse, and by fingers.
 for (const [screen, owner, bot, press, options] of [['desktop', 'ann', 'kari', 'click', {}], ['phone', 'fay', 'pocket', 'tap', PHONE]]) {
-  test(`an owner registers a bot, it joins, and a game is watched to its end: ${screen}`, async () => {
+  test(`an owner registers a bot, it joins, and a game is watched to its end: ${screen}`, async (t) => {
     const page = await visit(ladder('invite', owner, '--url', url), options);
     await byTest(page, 'join')[press]();
     await byTest(page, 'name').fill(bot);
@@ -134,6 +137,7 @@ for (const [screen, owner, bot, press, options] of [['desktop', 'ann', 'kari', '
     enter(bot, token, '--legal', '--', process.execPath, '-e', SLOW);
     // The bot's games take long enough to be watched.
     await openPlaying(page, bot, press);
+    if (screen === 'desktop') t.diagnostic(`from \`plyd ladder init\` to a new bot's first game: ${((performance.now() - begun) / 1000).toFixed(1)} s`);
     const viewer = page.locator('#viewer');
     await page.waitForFunction(() => {
       const { live, shown, plies } = document.getElementById('viewer').dataset;

@@ -17,7 +17,7 @@ fn all_games_go_on_and_no_ply_is_lost_while_spectators_come_and_go() {
         ladder.run(&["bot", "new", &name, "--owner", &name]).trim().to_owned()
     };
     let tokens = (0..10).map(token).collect();
-    ladder.serve(&["--http", "127.0.0.1:0", "--behind-proxy", "--dial", "ws://127.0.0.1"]);
+    ladder.serve(&["--http", "127.0.0.1:0", "--behind-proxy", "--dial", "ws://127.0.0.1:80"]);
     let answers = Answers::default();
     let pause = (Duration::from_millis(50), Duration::from_millis(250));
     let bots = WaitingBots::start(ladder.address.unwrap(), tokens, pause, &answers);

@@ -106,7 +106,7 @@ pub(crate) fn measure(args: &Args) -> bool {
         "127.0.0.1:0",
         "--behind-proxy",
         "--dial",
-        "ws://127.0.0.1",
+        "ws://127.0.0.1:80",
         "--quiet",
         "--encounters",
         &at_once,

@@ -68,6 +68,13 @@ pub(in crate::cli) struct Args {
 
 /// Reads the address of a ladder. A URL without a port has that of HTTPS.
 pub(in crate::cli) fn ladder(text: &str) -> Result<Address, String> {
+    if let Some((pages, rest)) = text.split_once("://")
+        && let Some((_, way)) =
+            [("http", "ws"), ("https", "wss")].into_iter().find(|(http, _)| *http == pages)
+    {
+        let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        return Err(format!("that is where its pages are; a bot dials {way}://{place}"));
+    }
     let needs_port = text.split_once("://").is_some_and(|(way, rest)| {
         let place = rest.split(['/', '?']).next().unwrap_or_default();
         way == "wss"
@@ -138,8 +145,21 @@ mod tests {
         ] {
             assert_eq!(ladder(text).unwrap().to_string(), expected, "{text}");
         }
-        for text in ["wss://", "tls://ladder.example", "ladder.example", "https://ladder.example"] {
+        for text in ["wss://", "tls://ladder.example", "ladder.example"] {
             assert!(ladder(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn whoever_gives_the_address_of_the_pages_is_told_what_to_dial() {
+        for (text, dialled) in [
+            ("http://127.0.0.1:7128", "ws://127.0.0.1:7128"),
+            ("https://ladder.example", "wss://ladder.example"),
+            ("https://ladder.example/join?link=plyd_1", "wss://ladder.example"),
+        ] {
+            let error = ladder(text).unwrap_err();
+            assert!(error.ends_with(&format!("a bot dials {dialled}")), "{error}");
+            assert!(ladder(dialled).is_ok(), "{dialled}");
         }
     }
 

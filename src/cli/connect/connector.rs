@@ -9,10 +9,11 @@ use plyd_protocol::{Effect, Offer};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
+use super::answer::{Object, error, result};
 use super::args::MOST_GAMES;
 use super::backoff::Backoff;
 use super::event::{Event, without};
-use super::lane::{Lane, News, Object, error};
+use super::lane::{Lane, News};
 use super::link::{Gone, Link};
 use super::{FAREWELL, LOOK};
 use crate::cli::failure::Failure;
@@ -21,6 +22,8 @@ use crate::client::Address;
 
 /// How long the ladder may take to say which games go on when the bot leaves.
 const LAST_OFFER: Duration = Duration::from_secs(5);
+/// The most games that a ladder may say go on: more than a bot can have offered.
+const MOST_LANES: usize = 2 * MOST_GAMES as usize;
 /// The most lines of one peer that are taken before the others have their turn.
 const TURN: usize = 64;
 
@@ -154,8 +157,7 @@ impl<W: Write> Connector<'_, W> {
             }
             let idle = self.lanes.iter().position(|lane| lane.game.is_none());
             let place = idle.or_else(|| {
-                // No bot can have offered more.
-                let more = self.lanes.first().filter(|_| (self.lanes.len() as i64) < MOST_GAMES)?.another();
+                let more = self.lanes.first().filter(|_| self.lanes.len() < MOST_LANES)?.another();
                 self.lanes.push(more);
                 Some(self.lanes.len() - 1)
             });
@@ -293,12 +295,4 @@ impl<W: Write> Connector<'_, W> {
     fn report(&mut self, event: &Event<'_>) {
         let _nobody_reads = event.write(self.json, &self.offer.token, self.out);
     }
-}
-
-/// A result without more in it.
-fn result(id: &str, of: &str) -> Object {
-    [("type", "result"), ("id", id), ("of", of)]
-        .map(|(name, value)| (name.to_owned(), json!(value)))
-        .into_iter()
-        .collect()
 }

@@ -14,8 +14,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plyd_protocol::echo;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::answer::{Object, error, failed};
+use super::search::RelayedSearch;
 use crate::client::{LineError, Lines, Program, Reaper, is_final_type};
 
 /// How long the bot may leave unread what it is sent, before it counts as hung. A pipe holds far more than a
@@ -36,9 +38,6 @@ const HELLO: &str = "hello";
 /// How much a bot may write during a search that is no message, in lines and in bytes. A language's runtime
 /// or a line left over from debugging may say something there; whoever writes without end is broken.
 const MOST_STRAYS: (usize, usize) = (64, 1 << 16);
-
-/// An object of JSON.
-pub(super) type Object = Map<String, Value>;
 
 /// How a bot is started.
 pub(super) struct Bot {
@@ -96,39 +95,13 @@ enum Session {
     Open,
 }
 
-struct RelayedSearch {
-    ours: String,
-    theirs: String,
-    /// What was asked, as the ladder sent it.
-    go: Object,
-    /// When that was.
-    at: Instant,
-    /// Whether it is asked once more if its process fails: not after that, nor once anything else was asked
-    /// about it, which another process would not know of.
-    is_repeatable: bool,
-    /// What was asked about it before it could be sent, by our ids.
-    held: Vec<(String, Object)>,
-}
-
-impl RelayedSearch {
-    /// The `go`, with the time that has passed since it came.
-    fn now(&self) -> Object {
-        let mut go = self.go.clone();
-        let passed = u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if passed > 0 {
-            let before = go.get("elapsed_ms").and_then(Value::as_u64).unwrap_or_default();
-            go.insert("elapsed_ms".into(), json!(before.saturating_add(passed)));
-        }
-        go
-    }
-}
-
 impl Bot {
     fn start(&self) -> Result<Lines, LineError> {
         let mut lines = Lines::spawn(self.program.launch(Some(&self.reaper))?)?;
         lines.set_write_timeout(WRITE_TIMEOUT);
         let hello = json!({ "id": HELLO, "cmd": "hello", "protocol": { "min": 1, "max": 1 } });
-        lines.send(hello.to_string().as_bytes())?;
+        // Whoever reads from one that has ended already learns by what it ended.
+        let _ended_already = lines.send(hello.to_string().as_bytes());
         Ok(lines)
     }
 }
@@ -171,12 +144,53 @@ impl Lane {
     }
 
     /// Waits until the process shows whether it has sessions, so that no game begins while it starts.
-    pub(super) fn settle(&mut self, deadline: Instant) {
-        while !self.is_settled {
-            let Some(Ok(line)) = self.process.as_mut().map(|process| process.next(deadline)) else { return };
-            // Nothing was asked, so nothing is answered.
-            drop(self.take(&line.bytes));
+    ///
+    /// # Errors
+    /// It has ended.
+    pub(super) fn settle(&mut self, deadline: Instant) -> Result<(), String> {
+        while !self.is_settled
+            && let Some(process) = &mut self.process
+        {
+            match process.next(deadline) {
+                // Nothing was asked, so nothing is answered.
+                Ok(line) => drop(self.take(&line.bytes)),
+                Err(LineError::TimedOut) => break,
+                Err(error) => return Err(self.exit(&error.to_string(), deadline)),
+            }
         }
+        Ok(())
+    }
+
+    /// Whether it opens a session for each game, with the bot's options.
+    pub(super) fn has_sessions(&self) -> bool {
+        self.has_sessions
+    }
+
+    /// The request that opens a session for a game.
+    pub(super) fn newgame(&self, game: &Object) -> Object {
+        let mut opened = Object::new();
+        opened.insert("cmd".into(), json!("newgame"));
+        opened.insert("session".into(), json!(SESSION));
+        for field in ["game", "rules"] {
+            opened.extend(game.get(field).map(|value| (field.to_owned(), value.clone())));
+        }
+        opened.insert("options".into(), Value::Object(self.bot.options.clone()));
+        opened
+    }
+
+    /// Asks the process before there is a game, and waits for its answer; none if it does not come in time.
+    pub(super) fn ask(&mut self, request: Object, deadline: Instant) -> Option<Object> {
+        let id = self.number();
+        self.asked.insert(id.clone(), id.clone());
+        self.send(&id, request);
+        while let Some(Ok(line)) = self.process.as_mut().map(|process| process.next(deadline)) {
+            let answer = self.take(&line.bytes);
+            if let Some(answer) = answer.filter(|answer| answer.get("id") == Some(&json!(id))) {
+                return Some(answer);
+            }
+        }
+        self.asked.remove(&id);
+        None
     }
 
     /// Where its lines come from, while it runs.
@@ -207,13 +221,7 @@ impl Lane {
         let (ours, mut go) = (search.ours.clone(), search.now());
         match self.session {
             Session::None if self.has_sessions => {
-                let mut opened = Object::new();
-                opened.insert("cmd".into(), json!("newgame"));
-                opened.insert("session".into(), json!(SESSION));
-                for field in ["game", "rules"] {
-                    opened.extend(go.get(field).map(|value| (field.to_owned(), value.clone())));
-                }
-                opened.insert("options".into(), Value::Object(self.bot.options.clone()));
+                let opened = self.newgame(&go);
                 // Each has an id of its own: the answer to an earlier one, whose game is given up, may come
                 // yet.
                 let id = self.number();
@@ -417,9 +425,7 @@ impl Lane {
     /// Ends a process that failed. Its search is asked once more, of another one; a second failure in the
     /// same search is its answer.
     fn fail(&mut self, why: &str) {
-        let exit =
-            self.process.as_mut().and_then(|process| process.wait_exit(Instant::now() + EXIT).ok().flatten());
-        let why = exit.map_or_else(|| why.to_owned(), |status| format!("it ended, {status}"));
+        let why = self.exit(why, Instant::now() + EXIT);
         self.end(why.clone());
         let Some(mut search) = self.search.take() else { return };
         if search.is_repeatable {
@@ -429,6 +435,12 @@ impl Lane {
         } else {
             self.failed.push_back(failed(&search.theirs, &why));
         }
+    }
+
+    /// How the process has ended, or else what is wrong with it.
+    fn exit(&mut self, why: &str, deadline: Instant) -> String {
+        let exit = self.process.as_mut().and_then(|process| process.wait_exit(deadline).ok().flatten());
+        exit.map_or_else(|| why.to_owned(), |status| format!("it ended, {status}"))
     }
 
     /// Ends the process; what it was asked about its search is answered by errors.
@@ -477,19 +489,5 @@ impl Lane {
         if let Some(process) = &mut self.process {
             let _killed_then = process.wait_exit(deadline);
         }
-    }
-}
-
-/// The answer to what a process was asked that failed.
-fn failed(id: &str, why: &str) -> Object {
-    error(id, "internal", &format!("the bot failed: {why}"))
-}
-
-/// An error for the ladder.
-pub(super) fn error(id: &str, code: &str, message: &str) -> Object {
-    let error = json!({ "type": "error", "id": id, "code": code, "message": message, "fatal": false });
-    match error {
-        Value::Object(error) => error,
-        _ => Object::new(),
     }
 }

@@ -10,7 +10,7 @@ use plyd_protocol::{ErrorClass, ErrorCode, Offer, OfferResult, echo};
 use serde_json::{Value, json};
 
 use super::LOOK;
-use super::lane::Object;
+use super::answer::Object;
 use crate::client::{Address, LineError, Lines};
 
 /// What the ids of offers begin with.
@@ -169,6 +169,9 @@ impl Link {
         self.heard = line.at;
         let Ok(Value::Object(message)) = serde_json::from_slice(&line.bytes) else {
             let line = echo(&String::from_utf8_lossy(&line.bytes));
+            if line.starts_with("HTTP/") {
+                return Err(Gone::Refused("these are its pages: give ws:// or wss:// instead".to_owned()));
+            }
             return Err(match self.has_joined() {
                 true => Gone::Broken(format!("it wrote `{line}`"), None),
                 false => Gone::Refused(format!("this is no ladder: it wrote `{line}`")),

@@ -4,12 +4,15 @@
 //! for all of them at once; nothing that one of them does or leaves undone holds the others up for longer
 //! than a write may take.
 
+mod answer;
 mod args;
 mod backoff;
 mod connector;
 mod event;
 mod lane;
 mod link;
+mod search;
+mod start;
 
 use std::fs::File;
 use std::io::Write;
@@ -17,24 +20,22 @@ use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use plyd_protocol as wire;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::failure::Failure;
 use super::interrupt::Halt;
 use super::{own, parse, reaper};
 use crate::client::Program;
+use answer::Object;
 use args::offer;
 use connector::Connector;
-use lane::{Bot, Lane, Object};
+use lane::{Bot, Lane};
 
 pub(super) use args::Args;
 #[cfg(feature = "ladder")]
 pub(super) use args::ladder;
 pub(super) use link::is_safe;
 
-/// How long a bot may take to start before it is offered all the same.
-const START: Duration = Duration::from_secs(5);
 /// How often the loop looks for an interrupt.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long the processes may take to end once their input has.
@@ -56,14 +57,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     });
     let record = record.transpose()?;
     let bot = Rc::new(Bot { program: program(args)?, reaper: reaper::start()?, options: options(args) });
-    let lanes = (0..args.concurrency).map(|_| Lane::start(&bot)).collect::<Result<Vec<_>, _>>();
-    let mut lanes = lanes.map_err(|error| Failure::Failed(error.to_string()))?;
-    let settled = Instant::now() + START;
-    lanes.iter_mut().for_each(|lane| lane.settle(settled));
-    offer.engine = lanes.iter_mut().find_map(|lane| lane.engine.take()).map(|engine| {
-        let text = |field| engine.get(field).and_then(Value::as_str).map(str::to_owned);
-        wire::ClientInfo { name: text("name"), version: text("version") }
-    });
+    let lanes = start::start(&bot, &mut offer)?;
     let mut connector = Connector {
         address: args.ladder.clone(),
         lanes,

@@ -41,10 +41,10 @@ SIGTERM and Ctrl-C begin no further game and stop the ladder, with --drain-ms on
 at the next start, with their clocks as they were. A second signal stops it at once. SIGHUP reads the certificates again.")]
 pub(super) struct Args {
     /// Listen for bots, a line of JSON each; port 0 for any free one. Several times for several addresses
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = listened)]
     tcp: Vec<SocketAddr>,
     /// Listen for browsers, and for bots over WebSockets
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = listened)]
     http: Vec<SocketAddr>,
     /// Encrypt all of that, with the certificate chain in this file (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -116,6 +116,10 @@ pub(super) struct Args {
     quiet: bool,
     #[command(flatten)]
     place: Place,
+}
+
+fn listened(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "give an IP address and a port, such as 127.0.0.1:7127".to_owned())
 }
 
 pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {

@@ -36,9 +36,7 @@ fn what_a_ladder_says_before_it_takes_the_bot_is_not_lost() {
 
 #[test]
 fn games_go_on_over_the_next_connection() {
-    let ladder = Ladder::new("connect-again");
-    let _bot = ladder.least(&["--concurrency", "2"]);
-    let (mut visit, _) = ladder.joined(&[]);
+    let (ladder, _bot, mut visit) = Ladder::with_least("connect-again", &["--concurrency", "2"]);
     let (a, b) = (visit.best("1", "a", &[]), visit.best("2", "b", &[]));
     drop(visit);
     let (mut visit, offer) = ladder.joined(&["b"]);
@@ -138,9 +136,7 @@ fn a_line_that_is_broken_costs_a_connection() {
     for line in
         [r#"{"id":"1","cmd":"#, r#"{"type":"error","code":"line_too_long","message":"m","fatal":true}"#]
     {
-        let ladder = Ladder::new("connect-broken");
-        let _bot = ladder.least(&[]);
-        let (mut visit, _) = ladder.joined(&[]);
+        let (ladder, _bot, mut visit) = Ladder::with_least("connect-broken", &[]);
         visit.write(line);
         assert_eq!(ladder.called().read()["cmd"], "offer", "{line}");
     }

@@ -10,9 +10,7 @@ use crate::common::{process, until};
 
 #[test]
 fn a_bot_that_fails_costs_one_search() {
-    let ladder = Ladder::new("connect-fails");
-    let _bot = ladder.least(&[]);
-    let (mut visit, _) = ladder.joined(&[]);
+    let (_ladder, _bot, mut visit) = Ladder::with_least("connect-fails", &[]);
     let mut last = String::new();
     for (number, (poison, message)) in
         [("die", "exit status: 3"), ("flood", "thinking..."), ("garble", "bestmove")].into_iter().enumerate()
@@ -37,6 +35,28 @@ fn a_bot_that_fails_costs_one_search() {
     answers.sort_by_key(|answer| answer["id"].to_string());
     for (answer, id) in answers.iter().zip(["hang", "s"]) {
         assert_eq!((&answer["id"], &answer["code"]), (&json!(id), &json!("internal")), "{answer}");
+    }
+}
+
+#[test]
+fn a_bot_that_cannot_play_does_not_dial() {
+    let ladder = Ladder::new("connect-cannot");
+    for (arguments, words) in [
+        (&["--", "/no/such/bot"][..], &["cannot start `/no/such/bot`"][..]),
+        (&["--", "sh", "-c", "exit 3"], &["it ended, exit status: 3"]),
+        (&["--", "sh", "-c", "read -r line; exit 4"], &["it ended, exit status: 4"]),
+        (&["--", "true"], &["it ended, exit status: 0"]),
+        (&["--option", "contempt=much"], &["/options/contempt", "there is no such option", "--game"]),
+        (&["--option", "level=many", "--game", "ijk"], &["refuses ijk at /options/level"]),
+        (&["--game", "isolation:7x7", "--game", "isolation:1x1"], &["refuses isolation at /rules/preset"]),
+        (&["--game", "chess"], &["refuses chess at /game", "isolation"]),
+    ] {
+        let (code, _, complaint) = said(ladder.bot(arguments));
+        assert_eq!(code, Some(1), "{arguments:?}: {complaint}");
+        for words in words {
+            assert!(complaint.contains(words), "{arguments:?}: {complaint}");
+        }
+        assert!(ladder.listener.accept().is_err(), "{arguments:?}");
     }
 }
 
@@ -89,9 +109,7 @@ fn a_bot_that_dies_in_a_search_is_asked_once_more_with_the_time_that_is_left() {
 
 #[test]
 fn lines_that_are_no_messages_cost_no_search() {
-    let ladder = Ladder::new("connect-babbles");
-    let _bot = ladder.least(&[]);
-    let (mut visit, _) = ladder.joined(&[]);
+    let (_ladder, _bot, mut visit) = Ladder::with_least("connect-babbles", &[]);
     let process = visit.best("1", "a", &[]);
     // More of them in all than one search may have.
     for number in 0..50 {
@@ -101,9 +119,7 @@ fn lines_that_are_no_messages_cost_no_search() {
 
 #[test]
 fn a_bot_that_hangs_loses_one_game() {
-    let ladder = Ladder::new("connect-hangs");
-    let _bot = ladder.least(&[]);
-    let (mut visit, _) = ladder.joined(&[]);
+    let (_ladder, _bot, mut visit) = Ladder::with_least("connect-hangs", &[]);
     let process = visit.best("1", "a", &[]);
     visit.write(&go("2", "a", &["hang"]).to_string());
     // The ladder counts it as lost on time, and goes on with another game.

@@ -220,7 +220,7 @@ pub(crate) fn our_bot_passes_as_it_dials() {
     let dial = ["--json", "--timeout", TIMEOUT, "--dial"];
     passes(&report(&conform(&dial)), &[""; 0]);
     // One that plays several games at once, by the legal moves alone, at a port that is given.
-    let few = ["concurrency", "over", "in-turn", "at-once", "going-on", "leaves"]
+    let few = ["concurrency", "limit", "over", "in-turn", "at-once", "going-on", "leaves"]
         .map(|name| format!("{OF_DIALERS}{name}"));
     let few = few.iter().flat_map(|name| ["--only", name]);
     let connect =

@@ -17,6 +17,8 @@ const SILENCE: Duration = Duration::from_millis(300);
 const FEW_MOVES: usize = 4;
 /// The most moves that a game is played for.
 const MOST_MOVES: usize = 60;
+/// How many games more than it offers go on for a bot that has come back with a smaller limit.
+const MORE: usize = 2;
 /// The longest line, in bytes.
 const LONG: usize = 1 << 20;
 
@@ -135,6 +137,25 @@ pub(super) fn concurrency(trial: &Trial<'_>) -> Checked {
     let start = bot.starts()?.swap_remove(0);
     let most = bot.concurrency();
     bot.plays_no_more_than(most, "game", &start)
+}
+
+pub(super) fn limit(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let bot = ladder.joined(&[])?;
+    let (start, most) = (bot.starts()?.swap_remove(0), bot.concurrency());
+    drop(bot);
+    // What goes on says how many it offered before: here so many more than now.
+    let before: Vec<String> = (0..most + MORE).map(|number| format!("before-{number}")).collect();
+    let mut bot = ladder.joined(&before.iter().map(String::as_str).collect::<Vec<_>>())?;
+    for (number, game) in before.iter().enumerate() {
+        bot.play(&format!("on-{number}"), game, &start)?;
+    }
+    for (number, game) in before.iter().enumerate().take(MORE) {
+        bot.visit.over(&format!("over-{number}"), game)?;
+        bot.plays_no_more_than(0, &format!("further-{number}"), &start)?;
+    }
+    bot.visit.over("over-last", &before[MORE])?;
+    bot.plays_no_more_than(1, "next", &start)
 }
 
 pub(super) fn over(trial: &Trial<'_>) -> Checked {

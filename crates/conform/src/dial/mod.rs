@@ -23,6 +23,7 @@ pub(super) const CHECKS: &[Check] = &[
         games::at_once,
     ),
     Check::new("concurrency", "it plays as many games at once as it said, and no more", games::concurrency),
+    Check::new("limit", "it plays on the games of the answer, also if it offers fewer by now", games::limit),
     Check::new("over", "a game that is over leaves its place to another one", games::over),
     Check::new("busy", "there is one `go` at a time in a game", games::busy),
     Check::new(

@@ -1,74 +1,31 @@
 //! Where bots dial in: each connection begins with an offer, and ends when the bot or the ladder wants it to.
 
-use std::collections::HashMap;
-use std::future::Future;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use plyd_arena::referee::PlayerMessage;
-use plyd_protocol::framing::{Event, Framing};
-use plyd_protocol::newcomers::network;
 use plyd_protocol::{ErrorCode, ErrorMessage, MAX_LINE, Offer, OfferResult, VERSION, decode_offer};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, split};
-use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
+use super::admission::{Admitted, Authenticator};
 use super::bots::Bots;
+use super::input::{CHUNK, Line, Lines, Parser, Rate};
 use super::line;
-use super::link::{Closed, ClosedKind, Link, broken, garbled};
+use super::link::{Closed, ClosedKind, Link, garbled};
 use crate::BotId;
-use crate::rates::{Peer, Rates};
+use crate::rates::{Peer, Places, Rates};
 use crate::terms::whole_ms;
 
 /// The longest first line: an offer, by a stranger.
 const OFFER: usize = 1 << 16;
 
-/// How much is read at once.
-const CHUNK: usize = 1 << 14;
-
-/// A longer line is parsed beside the thread that stamps answers, one such line of all bots at a time.
-const LONG_LINE: usize = 1 << 14;
-
-/// What a bot may have written at once after a while without a word, as seconds of its rate of bytes.
-const BURST: Duration = Duration::from_secs(2);
-
 /// How long a bot whose connection has ended may go on writing.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Says which bots may come in.
-pub trait Authenticator: Send + Sync + 'static {
-    /// Whose the token of an offer is; `by` is the address that dials, if it has one.
-    fn admit(
-        &self,
-        offer: &Offer,
-        by: Option<IpAddr>,
-    ) -> impl Future<Output = Result<Admitted, Refusal>> + Send;
-}
-
-/// A bot that may come in.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Admitted {
-    /// Which one.
-    pub bot: BotId,
-    /// Its name on the ladder.
-    pub name: String,
-    /// The most games at once that the ladder allows it.
-    pub most_games: u32,
-}
-
-/// Why a bot may not come in.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refusal {
-    /// Such as `auth_failed` for a wrong token, and `forbidden` for a bot that is disabled.
-    pub code: ErrorCode,
-    /// Why, for people.
-    pub message: String,
-}
+/// How much of that is read, of which as much may be on its way as a line is long.
+const REST: usize = 2 * MAX_LINE;
 
 /// How connections are treated.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,33 +75,31 @@ pub struct Lobby<D> {
     authenticator: D,
     settings: Settings,
     bots: Arc<Bots>,
-    /// How many connections there are, by address or IPv6 network.
-    places: Mutex<HashMap<Option<IpAddr>, usize>>,
+    places: Arc<Places>,
     /// How often offers come, by address.
     offers: Rates,
-    /// Whose turn it is to have a long line parsed.
-    parsing: Semaphore,
-}
-
-/// A connection's place, which is free again once this is dropped.
-struct Place<D> {
-    lobby: Arc<Lobby<D>>,
-    of: Option<IpAddr>,
+    parser: Parser,
 }
 
 impl<D: Authenticator> Lobby<D> {
     /// A lobby with nobody in it.
     #[must_use]
     pub fn new(authenticator: D, settings: Settings) -> Arc<Self> {
-        let (places, parsing) = (Mutex::default(), Semaphore::new(1));
+        let places = Places::new(settings.connections, settings.connections_of_address);
         let offers = Rates::new(settings.offers_at_once, settings.offers_a_second);
-        Arc::new(Self { authenticator, settings, bots: Arc::default(), places, offers, parsing })
+        let (bots, parser) = (Arc::default(), Parser::default());
+        Arc::new(Self { authenticator, settings, bots, places, offers, parser })
     }
 
     /// Who is there.
     #[must_use]
     pub fn bots(&self) -> &Arc<Bots> {
         &self.bots
+    }
+
+    /// How fast the frames of a bot's WebSocket are read: more than its lines take that way.
+    pub(crate) fn frame_bytes_a_second(&self) -> u32 {
+        self.settings.bytes_a_second.saturating_mul(2)
     }
 
     /// Serves a connection to its end.
@@ -159,8 +114,9 @@ impl<D: Authenticator> Lobby<D> {
             let link = link.clone();
             tokio::spawn(async move { outbox.write(output, &link, unread_within).await })
         };
-        let why = match self.place(by) {
-            Some(_place) => Arc::clone(&self).visit(&mut input, &link, by).await,
+        let place = self.places.take(Peer::of(by));
+        let why = match &place {
+            Some(_) => Arc::clone(&self).visit(&mut input, &link, by).await,
             None => Err(refusal(None, ErrorCode::TooManyConnections, "all places are taken")),
         };
         match why {
@@ -172,9 +128,14 @@ impl<D: Authenticator> Lobby<D> {
         }
         let _ended = writer.await;
         // A socket that is closed while there is something to read takes back what it was the last to say.
+        // Whoever floods it need not read that.
         let unread = async {
-            let mut chunk = vec![0; CHUNK];
-            while input.read(&mut chunk).await.is_ok_and(|read| read > 0) {}
+            let (mut chunk, mut left) = (vec![0; CHUNK], if place.is_some() { REST } else { OFFER });
+            while left > 0
+                && let Ok(read @ 1..) = input.read(&mut chunk).await
+            {
+                left = left.saturating_sub(read);
+            }
         };
         let _endless = timeout(LINGER, unread).await;
     }
@@ -212,7 +173,7 @@ impl<D: Authenticator> Lobby<D> {
             return Err(refusal(Some(&id), ErrorCode::TooManyConnections, message));
         }
         let bot = self.admit(&id, offer, link, None, by).await?;
-        lines.framing.set_limit(MAX_LINE);
+        lines.set_limit(MAX_LINE);
         let alive = tokio::spawn(link.clone().keep_alive(self.settings.heartbeat));
         let why = self.listen_to(lines, bot, link, by).await;
         alive.abort();
@@ -251,7 +212,7 @@ impl<D: Authenticator> Lobby<D> {
                 let message = format!("more than {} lines in a second", self.settings.lines_a_second);
                 return Err(fatal(ErrorCode::TooManyRequests, &message));
             }
-            let (line, heard) = self.parse(line).await;
+            let (line, heard) = self.parser.parse(line).await;
             match heard {
                 Line::PlayerMessage(said) => {
                     let is_awaited = link
@@ -266,21 +227,6 @@ impl<D: Authenticator> Lobby<D> {
                 Line::Garbled => return Err(fatal(ErrorCode::BadJson, &garbled(&line).message)),
             }
         }
-    }
-
-    /// What a line is.
-    async fn parse(&self, line: Vec<u8>) -> (Vec<u8>, Line) {
-        if line.len() <= LONG_LINE {
-            let heard = Line::of(&line);
-            return (line, heard);
-        }
-        let _turn = self.parsing.acquire().await;
-        let parsed = spawn_blocking(move || {
-            let heard = Line::of(&line);
-            (line, heard)
-        });
-        // A panic was reported when it happened.
-        parsed.await.unwrap_or((Vec::new(), Line::Garbled))
     }
 
     /// Answers a request: a further offer, which is judged in a task of its own, so that no answer is stamped
@@ -352,33 +298,7 @@ impl<D: Authenticator> Lobby<D> {
 
     /// Whether one more offer of that address is taken. Each is looked up in the database.
     fn takes_offer(&self, by: Option<IpAddr>) -> bool {
-        by.is_none() || self.offers.take(Peer::of(by), Instant::now())
-    }
-
-    /// A place for a connection, if there is one.
-    fn place(self: &Arc<Self>, by: Option<IpAddr>) -> Option<Place<D>> {
-        let of = by.map(network);
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken: usize = places.values().sum();
-        let taken_by_it = places.get(&of).copied().unwrap_or_default();
-        let is_crowded = of.is_some() && taken_by_it >= self.settings.connections_of_address;
-        if taken >= self.settings.connections || is_crowded {
-            return None;
-        }
-        *places.entry(of).or_default() += 1;
-        Some(Place { lobby: Arc::clone(self), of })
-    }
-}
-
-impl<D> Drop for Place<D> {
-    fn drop(&mut self) {
-        let mut places = self.lobby.places.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(taken) = places.get_mut(&self.of) {
-            *taken -= 1;
-            if *taken == 0 {
-                places.remove(&self.of);
-            }
-        }
+        self.offers.take(Peer::of(by), Instant::now())
     }
 }
 
@@ -391,142 +311,4 @@ fn refusal(id: Option<&str>, code: ErrorCode, message: &str) -> ErrorMessage {
 
 fn fatal(code: ErrorCode, message: &str) -> ErrorMessage {
     refusal(None, code, message)
-}
-
-/// A line of a bot.
-enum Line {
-    /// A message.
-    PlayerMessage(PlayerMessage),
-    /// A request, right or wrong.
-    Request,
-    /// Neither.
-    Garbled,
-}
-
-impl Line {
-    fn of(line: &[u8]) -> Self {
-        match PlayerMessage::read(line) {
-            Ok(said) => Self::PlayerMessage(said),
-            Err(_) if is_request(line) => Self::Request,
-            Err(_) => Self::Garbled,
-        }
-    }
-}
-
-/// Whether a line that is no answer is a request, right or wrong.
-fn is_request(line: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Request {
-        #[serde(rename = "cmd")]
-        _cmd: IgnoredAny,
-    }
-    line.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<Request>(line).is_ok()
-}
-
-/// The lines that a bot writes.
-struct Lines<'s, S> {
-    stream: &'s mut S,
-    framing: Framing,
-    chunk: Box<[u8]>,
-    /// What of the chunk was read and not looked at.
-    rest: std::ops::Range<usize>,
-    /// When it was read.
-    at: Instant,
-    pace: Pace,
-}
-
-impl<'s, S: AsyncRead + Unpin> Lines<'s, S> {
-    fn new(stream: &'s mut S, limit: usize, bytes_a_second: u32) -> Self {
-        let chunk = vec![0; CHUNK].into_boxed_slice();
-        let pace = Pace::new(bytes_a_second);
-        Self { stream, framing: Framing::new(limit), chunk, rest: 0..0, at: Instant::now(), pace }
-    }
-
-    /// The next line, and when its end arrived; nothing at the end of the stream. What was read stays if this
-    /// is dropped before it is done.
-    ///
-    /// # Errors
-    /// The connection broke, or a line is too long.
-    async fn next(&mut self) -> Result<Option<(Vec<u8>, Instant)>, Closed> {
-        loop {
-            let mut bytes = &self.chunk[self.rest.clone()];
-            let event = self.framing.next(&mut bytes);
-            self.rest.start = self.rest.end - bytes.len();
-            match event {
-                Some(Event::Line { bytes, .. }) => return Ok(Some((bytes.into_owned(), self.at))),
-                Some(Event::TooLong { limit, .. }) => return Err(too_long(limit)),
-                None if self.framing.is_too_long() => return Err(too_long(MAX_LINE)),
-                None => {}
-            }
-            self.pace.wait().await;
-            let read = self.stream.read(&mut self.chunk).await.map_err(|error| broken(&error))?;
-            self.at = Instant::now();
-            self.pace.spend(read);
-            self.rest = 0..read;
-            if read == 0 {
-                // Half a line at the end is no line: the rest of it may have been lost.
-                return Ok(None);
-            }
-        }
-    }
-}
-
-fn too_long(limit: usize) -> Closed {
-    Closed::new(ClosedKind::Garbled, format!("a line is longer than {limit} bytes"))
-}
-
-/// How fast the bytes of a bot are read.
-struct Pace {
-    a_second: f64,
-    /// When all that was read would have been read at that rate.
-    due: tokio::time::Instant,
-}
-
-impl Pace {
-    fn new(bytes_a_second: u32) -> Self {
-        Self { a_second: f64::from(bytes_a_second.max(1)), due: tokio::time::Instant::now() }
-    }
-
-    /// Counts what was read.
-    fn spend(&mut self, bytes: usize) {
-        let takes = Duration::from_secs_f64(bytes as f64 / self.a_second);
-        self.due = self.due.max(tokio::time::Instant::now()) + takes;
-    }
-
-    /// Waits until more may be read.
-    async fn wait(&self) {
-        let early = self.due.saturating_duration_since(tokio::time::Instant::now());
-        if let Some(wait) = early.checked_sub(BURST).filter(|wait| !wait.is_zero()) {
-            sleep(wait).await;
-        }
-    }
-}
-
-/// Counts lines by the second.
-struct Rate {
-    most: u32,
-    since: Option<Instant>,
-    lines: u32,
-}
-
-impl Rate {
-    fn new(most: u32) -> Self {
-        Self { most, since: None, lines: 0 }
-    }
-
-    /// Whether one more line is allowed.
-    fn allows(&mut self, at: Instant) -> bool {
-        let begins =
-            self.since.is_none_or(|since| at.saturating_duration_since(since) >= Duration::from_secs(1));
-        if begins {
-            (self.since, self.lines) = (Some(at), 0);
-        }
-        self.lines += 1;
-        self.lines <= self.most
-    }
-
-    /// Leaves the last line out of the count.
-    fn forget_one(&mut self) {
-        self.lines = self.lines.saturating_sub(1);
-    }
 }

@@ -7,8 +7,10 @@
 //! runtime's blocking threads, and the moves of the ladder's own players on those of the [`House`], so that a
 //! line is stamped when it arrives.
 
+mod admission;
 mod bots;
 mod house;
+mod input;
 mod line;
 mod link;
 mod lobby;
@@ -17,10 +19,12 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use admission::{Admitted, Authenticator, Refusal};
 pub use bots::{Bots, Ready, SeatGuard, offers};
 pub use house::{House, HousePlayer};
+pub(crate) use input::Pace;
 pub use link::{Closed, ClosedKind, FinalAnswer, Link, PendingRequest};
-pub use lobby::{Admitted, Authenticator, Lobby, Refusal, Settings};
+pub use lobby::{Lobby, Settings};
 pub use recorder::{Event, Recorder, Stopped};
 pub(crate) use table::later;
 pub use table::{Game, Network, Resumed, Seat, Table};

@@ -34,7 +34,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 
 use super::authenticator::TokenAuthenticator;
 use super::listen::{BoxedStream, Connections};
-use crate::play::Lobby;
+use crate::play::{Lobby, Pace};
 use crate::rates::{Peer, Places};
 use crate::requester;
 
@@ -204,7 +204,7 @@ where
     let (from_lobby, to_lobby) = split(lines);
     // Pongs, and the end of the connection with its status.
     let (controls, control) = mpsc::channel(4);
-    let reading = tokio::spawn(read(input, to_lobby, controls));
+    let reading = tokio::spawn(read(input, to_lobby, controls, Pace::new(lobby.frame_bytes_a_second())));
     let writing = tokio::spawn(write(from_lobby, output, control));
     lobby.serve(other, by).await;
     // The lobby has closed its end: what it said last is written, and then nobody reads any more.
@@ -223,14 +223,18 @@ async fn read(
     mut input: impl AsyncRead + Unpin,
     mut lines: impl AsyncWrite + Unpin,
     controls: mpsc::Sender<Control>,
+    mut pace: Pace,
 ) {
     let mut frames = Frames::of(Writer::Client);
     let mut chunk = vec![0; CHUNK];
     let close = loop {
+        // Pings, and frames without a text in them, never reach the lobby, which bounds lines alone.
+        pace.wait().await;
         let count = match input.read(&mut chunk).await {
             Ok(count) if count > 0 => count,
             Ok(_) | Err(_) => return,
         };
+        pace.spend(count);
         let mut out = Vec::with_capacity(count);
         let mut rest = &mut chunk[..count];
         let end = loop {
@@ -391,6 +395,27 @@ mod tests {
             drop(kept);
             until_page(address).await;
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pings_without_end_are_read_at_a_rate() {
+        let (mut near, far) = duplex(1 << 16);
+        let (lines, _lobby) = duplex(BETWEEN);
+        // Nobody reads the pongs, as of one that does not read.
+        let (controls, _unread) = mpsc::channel(4);
+        let reading = tokio::spawn(read(far, lines, controls, Pace::new(1 << 20)));
+        let begun = tokio::time::Instant::now();
+        // A frame of a client: a ping of four bytes under a mask of zeros.
+        let pings = [0x89, 0x84, 0, 0, 0, 0, b'p', b'i', b'n', b'g'].repeat(1 << 14);
+        let (mut written, most) = (0, 8);
+        while written < most << 20 {
+            near.write_all(&pings).await.unwrap();
+            written += pings.len();
+        }
+        // The clock stands still while anything is done, so that this is the time that was waited.
+        let waited = begun.elapsed().as_secs();
+        assert!((most as u64 - 3..=most as u64).contains(&waited), "{most} MiB after {waited} s");
+        reading.abort();
     }
 
     #[tokio::test]

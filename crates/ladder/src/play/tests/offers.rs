@@ -145,6 +145,24 @@ async fn what_a_bot_floods_its_connection_with_is_read_at_its_rate() {
 }
 
 #[tokio::test]
+async fn what_comes_behind_the_end_of_a_connection_is_not_read_for_ever() {
+    let offer = r#"{"id":"1","cmd":"offer","protocol":{"min":1,"max":1},"token":"bot-13"}"#;
+    let long = "x".repeat(plyd_protocol::MAX_LINE);
+    for (places, first, most_mib) in [(1, "garbage", 3), (1, offer, 3), (1, &long, 3), (0, offer, 1)] {
+        let lobby = Lobby::new(ByNumber, Settings { connections: places, ..settings() });
+        let (mut near, far) = tokio::io::duplex(1 << 16);
+        let serving = tokio::spawn(lobby.serve(far, None));
+        let mut written = 0;
+        let piece = format!("{first}\n");
+        while written < 10 << 20 && near.write_all(piece.as_bytes()).await.is_ok() {
+            written += piece.len();
+        }
+        assert!(written <= most_mib << 20, "{written} bytes behind {first:.40}");
+        serving.await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn offers_of_an_address_are_taken_at_its_rate() {
     let settings = Settings { offers_at_once: 3, offers_a_second: 0, ..settings() };
     let ladder = Ladder::open(settings).await;
