@@ -241,8 +241,11 @@ fn a_result_that_is_too_large_is_given_back_until_the_server_takes_it() {
     let (nats, directory) = (nats_with("max_payload: 2000"), directory());
     let coordinator = Coordinator::start(&nats, &directory, &the_match);
     let _worker = worker(&nats, "a", &[]);
-    let says_why = |nats| shown(nats, "a")["faults"].to_string().contains("Payload size limit of 2000");
-    wait_until("the worker says why", || says_why(&nats));
+    wait_until("the worker has given the pair back and says why", || {
+        let worker = shown(&nats, "a");
+        let why = worker["faults"].to_string();
+        why.contains("Payload size limit of 2000") && worker["busy"] == json!([])
+    });
     assert_eq!(coordinator.kept(), 0);
     nats.end(Signal::TERM);
     nats.configure("");
