@@ -2,9 +2,9 @@
 //!
 //! First many workers that answer at once, with records that were played before: what the server and the
 //! coordinator can take, what a game costs in messages and bytes, what memory they need, and how long another
-//! coordinator takes to take the match up when all of its results are there. Then real workers, 1, 2 and 4, on
-//! this machine: what a fleet costs beside the local arena. Options: `--workers N`, `--pairs N` of the first,
-//! `--games N` of the second, `--at-once` for the first alone.
+//! coordinator takes to take the match up when all of its results are there. Then real workers, 1, 2 and 4,
+//! on this machine: what a fleet costs beside the local arena. Options: `--workers N`, `--pairs N` of the
+//! first, `--games N` of the second, `--at-once` for the first alone.
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 

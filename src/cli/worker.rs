@@ -72,8 +72,8 @@ pub(super) struct Args {
     /// The memory of such a program, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(16..))]
     max_memory: u32,
-    /// Give back a pair with clocks during which a core of the machine stood still for more than this share of
-    /// the time
+    /// Give back a pair with clocks during which a core of the machine stood still for more than this share
+    /// of the time
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = |text: &str| parse::share(text, 100.0))]
     max_noise: f64,
     /// The largest table that a player may want, in MiB

@@ -162,10 +162,10 @@ impl Queue {
         }
     }
 
-    /// Removes the messages of a stream that fit a pattern; how many there were.
-    async fn purge(&self, stream: &str, filter: &str) -> Result<u64, FleetError> {
-        let answer = self.api(&format!("STREAM.PURGE.{stream}"), &json!({ "filter": filter })).await?;
-        Ok(answer.and_then(|answer| answer["purged"].as_u64()).unwrap_or(0))
+    /// Removes a message of a stream.
+    async fn remove(&self, stream: &str, sequence: u64) -> Result<(), FleetError> {
+        let request = json!({ "seq": sequence, "no_erase": true });
+        self.api(&format!("STREAM.MSG.DELETE.{stream}"), &request).await.map(drop)
     }
 
     async fn subscribe(&self, subject: String) -> Result<Subscriber, FleetError> {

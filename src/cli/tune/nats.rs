@@ -16,7 +16,8 @@ use crate::cli::interrupt::Halt;
 use crate::cli::nats::warn_refused;
 use crate::engine::Entry;
 
-/// Has workers of this server play the iterations that are left, and gives each to `finished`; says why that ended.
+/// Has workers of this server play the iterations that are left, and gives each to `finished`; says why that
+/// ended.
 pub(super) fn run<'t>(
     server: &Server,
     ack_wait: Duration,

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{Coordinator, MATCH, comparable, fleet, local, nats, nats_with, shown, without_times, worker};
 use crate::common::nats::wait_until;
 use crate::common::{LogReader, Random, is_whole, process};
-use crate::matches::directory;
+use crate::matches::{command, directory};
 
 /// The workers at any time.
 const WORKERS: usize = 3;
@@ -232,6 +232,32 @@ fn two_coordinators_of_a_match_count_the_same_and_have_no_pair_played_twice() {
     let worker = shown(&nats, "a");
     assert_eq!((&worker["games"], &worker["doubled"]), (&json!(12), &json!(0)), "{worker}");
     directories.iter().for_each(|of| fs::remove_dir_all(of).unwrap());
+}
+
+#[test]
+fn matches_of_one_server_end_and_are_taken_up_without_harm_to_each_other() {
+    let matches = ["5eed", "f00d"].map(|seed| {
+        let mut arguments = MATCH;
+        arguments[10] = seed;
+        [&arguments[..], &["--games", "16"]].concat()
+    });
+    let (nats, directory) = (nats(), directory());
+    let url = nats.url();
+    let arguments = matches.each_ref().map(|of| [&of[..], &["--nats", &url, "--json"]].concat());
+    let started = arguments.each_ref().map(|of| {
+        let mut launch = command(&directory, of);
+        launch.command.stdout(Stdio::piped());
+        process::spawn(launch)
+    });
+    let worker = worker(&nats, "a", &["--concurrency", "2"]);
+    let report = |output: &[u8]| without_times(serde_json::from_slice(output).unwrap());
+    let played = started.map(|coordinator| report(&process::outcome(coordinator).stdout));
+    drop(worker);
+    for (of, played) in arguments.iter().zip(played) {
+        assert_eq!(played["summary"]["games"], 16);
+        assert_eq!(report(&process::output(command(&directory, of)).stdout), played);
+    }
+    fs::remove_dir_all(directory).unwrap();
 }
 
 #[test]

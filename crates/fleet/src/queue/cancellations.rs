@@ -7,6 +7,7 @@ use async_nats::client::Request;
 use async_nats::{RequestErrorKind, Subscriber};
 use bytes::Bytes;
 use plyd_protocol::with_causes;
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::Queue;
@@ -34,9 +35,7 @@ impl Queue {
     /// The server cannot be reached, or a coordinator does not end.
     pub async fn cancel(&self, id: &MatchId) -> Result<(), FleetError> {
         self.end_coordinators(id).await?;
-        // The server may store what a coordinator sent last after it has answered us.
-        while self.purge(names::JOBS, &names::jobs(id)).await? > 0 {}
-        Ok(())
+        self.take_back(id).await
     }
 
     /// Ends the coordinators of a match, and forgets its jobs, its results and its description.
@@ -46,13 +45,14 @@ impl Queue {
     pub async fn forget(&self, id: &MatchId) -> Result<(), FleetError> {
         self.cancel(id).await?;
         for filter in [names::results(id), names::description(id)] {
-            self.purge(names::RESULTS, &filter).await?;
+            let subject = format!("STREAM.PURGE.{}", names::RESULTS);
+            self.api(&subject, &json!({ "filter": filter })).await?;
         }
         Ok(())
     }
 
-    /// Gives notice until nobody listens to it any more: the server says so. A coordinator does not answer, for
-    /// which it would need the right to write to the inboxes of others.
+    /// Gives notice until the server says that nobody listens any more. A coordinator does not answer: it
+    /// would need the right to write to the inboxes of others.
     async fn end_coordinators(&self, id: &MatchId) -> Result<(), FleetError> {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {

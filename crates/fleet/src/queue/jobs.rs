@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_nats::client::Request;
 use async_nats::{Client, StatusCode};
 use bytes::Bytes;
+use futures_util::future::join_all;
 use plyd_protocol::with_causes;
 use serde_json::{Value, json};
 
@@ -16,6 +17,9 @@ use crate::names;
 
 /// How many jobs are sent before the first of them is known to be stored.
 const AT_ONCE: usize = 256;
+/// How often it is looked whether all jobs of a match are removed: what a coordinator sent last may be stored
+/// meanwhile.
+const ATTEMPTS: usize = 5;
 /// How long after its time a request that waits for a job may still be answered.
 const GRACE: Duration = Duration::from_secs(3);
 
@@ -106,7 +110,31 @@ impl Queue {
     /// # Errors
     /// The server cannot be reached.
     pub async fn take_back(&self, id: &MatchId) -> Result<(), FleetError> {
-        self.purge(names::JOBS, &names::jobs(id)).await.map(drop)
+        for _ in 0..ATTEMPTS {
+            let subjects = self.subjects(names::JOBS, &names::jobs(id)).await?;
+            if subjects.is_empty() {
+                return Ok(());
+            }
+            for some in subjects.chunks(AT_ONCE) {
+                for removed in join_all(some.iter().map(|subject| self.remove_job(subject))).await {
+                    removed?;
+                }
+            }
+        }
+        Err(FleetError::Away(format!("jobs of match {id} are still queued")))
+    }
+
+    /// Removes the job of a subject, if it is there. A purge of all jobs of a match would be one request, but
+    /// after it the consumer of NATS 2.9 passes over everything that it has not delivered yet, the jobs of
+    /// other matches included.
+    async fn remove_job(&self, subject: &str) -> Result<(), FleetError> {
+        let request = json!({ "last_by_subj": subject });
+        let job = self.api(&format!("STREAM.MSG.GET.{}", names::JOBS), &request).await?;
+        if let Some(sequence) = job.and_then(|job| job["message"]["seq"].as_u64()) {
+            // Else a worker has acknowledged it just now.
+            let _is_gone = self.remove(names::JOBS, sequence).await;
+        }
+        Ok(())
     }
 
     /// How many jobs wait, and how many are taken.

@@ -42,9 +42,10 @@ impl Queue {
         Ok(message(&self.results, names::result(id, pair)).await?.is_some())
     }
 
-    /// The first results of a match at this place of the stream or behind it, in their order; none only if there
-    /// are none. As many requests as `window` says are sent at once, one for each place, so that all of their
-    /// answers take little longer than one. They find fewer results where those of other matches lie between.
+    /// The first results of a match at this place of the stream or behind it, in their order; none only if
+    /// there are none. As many requests as `window` says are sent at once, one for each place, so that all of
+    /// their answers take little longer than one. They find fewer results where those of other matches lie
+    /// between.
     ///
     /// # Errors
     /// The server cannot be reached.
@@ -104,8 +105,7 @@ impl Queue {
     /// # Errors
     /// The server cannot be reached.
     pub async fn remove_result(&self, sequence: u64) -> Result<(), FleetError> {
-        let subject = format!("STREAM.MSG.DELETE.{}", names::RESULTS);
-        self.api(&subject, &json!({ "seq": sequence, "no_erase": true })).await.map(drop)
+        self.remove(names::RESULTS, sequence).await
     }
 
     /// The last place of the stream of results; none if there is no such stream.
