@@ -1,9 +1,10 @@
 //! What a fleet carries: `cargo bench --bench fleet --features fleet`.
 //!
 //! First many workers that answer at once, with records that were played before: what the server and the
-//! coordinator can take, what a game costs in messages and bytes, and what memory they need. Then real
-//! workers, 1, 2 and 4, on this machine: what a fleet costs beside the local arena. Options: `--workers N`,
-//! `--pairs N` of the first, `--games N` of the second.
+//! coordinator can take, what a game costs in messages and bytes, what memory they need, and how long another
+//! coordinator takes to take the match up when all of its results are there. Then real workers, 1, 2 and 4,
+//! on this machine: what a fleet costs beside the local arena. Options: `--workers N`, `--pairs N` of the
+//! first, `--games N` of the second, `--at-once` for the first alone.
 
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
@@ -58,6 +59,9 @@ struct Args {
     /// Games of the real workers
     #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u32).range(2..))]
     games: u32,
+    /// Leave the real workers out
+    #[arg(long)]
+    at_once: bool,
     /// Given by cargo
     #[arg(long, hide = true)]
     bench: bool,
@@ -71,7 +75,7 @@ fn main() -> Outcome<()> {
     fs::create_dir_all(&folder)?;
     let bench = Bench { reaper: Reaper::start(PLYD)?, folder };
     let at_once = QUICK.iter().try_for_each(|the_match| bench.at_once(&args, the_match));
-    let measured = at_once.and_then(|()| bench.real(&args));
+    let measured = at_once.and_then(|()| if args.at_once { Ok(()) } else { bench.real(&args) });
     fs::remove_dir_all(&bench.folder)?;
     measured
 }
@@ -142,6 +146,9 @@ impl Bench {
             busy(of_server?),
             peak_kib(nats.process.id())? / 1024,
         );
+        let began = Instant::now();
+        self.run(&[&quick[..], &more].concat())?;
+        println!("taking up {} pairs with results: {:.2} s", args.pairs, began.elapsed().as_secs_f64());
         Ok(())
     }
 

@@ -30,10 +30,10 @@ pub(super) struct Args {
     nats: NatsArgs,
     #[command(flatten)]
     watch: WatchArgs,
-    /// Take a match's jobs out of the queue; its results stay
+    /// End a match: its coordinator ends, and its jobs are taken out of the queue; its results stay
     #[arg(long, value_name = "MATCH", conflicts_with_all = ["watch", "json"])]
     cancel: Option<MatchId>,
-    /// Remove a match from the server: its jobs, its results and its description
+    /// End a match and remove it from the server: its jobs, its results and its description
     #[arg(long, value_name = "MATCH", conflicts_with_all = ["watch", "json", "cancel"])]
     forget: Option<MatchId>,
 }

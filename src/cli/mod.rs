@@ -170,7 +170,7 @@ enum Command {
     /// the players and servers that they start end with them even if they are killed
     #[command(hide = true)]
     Reaper(reaper::Args),
-    /// Internal; you do not need it. `plyd worker --allow-builds` starts programs by it
+    /// Internal; you do not need it. `plyd worker --allow-programs` starts programs by it
     #[cfg(feature = "fleet")]
     #[command(hide = true)]
     Confined(confined::Args),

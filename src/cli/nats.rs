@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use plyd_fleet::{Credentials, Ended, FleetError, Server};
+use plyd_fleet::{Credentials, Ended, Ending, FleetError, Server};
 
 use super::failure::Failure;
 use super::parse;
@@ -61,6 +61,20 @@ impl QueueArgs {
     /// The server, if workers are to play.
     pub(super) fn server(&self) -> Option<Server> {
         Some(self.entry.server(self.nats.as_ref()?))
+    }
+}
+
+/// What is said of a match that was cancelled.
+///
+/// # Errors
+/// It was.
+pub(super) fn check_cancelled(why: Ending) -> Result<(), Failure> {
+    match why {
+        Ending::Done | Ending::Halted => Ok(()),
+        Ending::Cancelled => Err(Failure::Failed(
+            "it was cancelled by `plyd fleet --cancel` or `--forget`; the same command begins again with what is left"
+                .to_owned(),
+        )),
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-use plyd_fleet::{Builds, Left, Permit, Trusted, WorkerSettings, is_name, work};
+use plyd_fleet::{Left, Permit, Programs, Trusted, WorkerSettings, is_name, work};
 
 use tracing::level_filters::LevelFilter;
 
@@ -37,7 +37,7 @@ Examples:
   plyd worker --nats nats://10.0.0.1:4222                        a pair at a time
   plyd worker --nats tls://nats.example:4222 --nats-creds worker.creds --concurrency 8
   plyd worker --nats nats://10.0.0.1 --allow-address             players may be servers that this machine calls
-  plyd worker --nats nats://10.0.0.1 --allow-builds --trust UDXU...
+  plyd worker --nats nats://10.0.0.1 --allow-programs --trust UDXU...
                                                                  or programs that this key signed
 
 It waits for pairs of games, plays one at a time as `plyd arena` would, and stores the result. A server that is away is \
@@ -58,21 +58,22 @@ pub(super) struct Args {
     allow_address: bool,
     /// Run programs that are sent along with matches, if a key signed them that --trust names. They run as
     /// this user, within limits, but in no sandbox
-    #[arg(long, requires = "trust")]
-    allow_builds: bool,
+    #[arg(long, alias = "allow-builds", requires = "trust")]
+    allow_programs: bool,
     /// A public nkey whose programs may run here
-    #[arg(long, value_name = "KEY", requires = "allow_builds")]
+    #[arg(long, value_name = "KEY", requires = "allow_programs")]
     trust: Vec<String>,
-    /// Where such programs are kept [default: plyd/builds in the user's cache]
-    #[arg(long, value_name = "FOLDER", requires = "allow_builds")]
-    builds: Option<PathBuf>,
+    /// Where such programs are kept [default: plyd/programs in the user's cache]
+    #[arg(long, value_name = "FOLDER", requires = "allow_programs")]
+    programs: Option<PathBuf>,
     /// The largest program that is taken, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
-    max_build: u32,
+    max_program: u32,
     /// The memory of such a program, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(16..))]
     max_memory: u32,
-    /// Give back a pair with clocks during which the machine stood still for more than this share of the time
+    /// Give back a pair with clocks during which a core of the machine stood still for more than this share
+    /// of the time
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = |text: &str| parse::share(text, 100.0))]
     max_noise: f64,
     /// The largest table that a player may want, in MiB
@@ -100,7 +101,7 @@ pub(super) fn run(args: &Args, verbosity: &Verbosity) -> Result<(), Failure> {
             own: own::server()?,
             build: Box::new(own_builds()),
             addresses: args.allow_address,
-            builds: builds(args)?,
+            programs: programs(args)?,
             confined: Box::new(confined(args.max_memory)?),
             threads,
             hash_mb: args.max_hash as usize,
@@ -115,8 +116,8 @@ pub(super) fn run(args: &Args, verbosity: &Verbosity) -> Result<(), Failure> {
 }
 
 /// The programs that may run here, if any may.
-fn builds(args: &Args) -> Result<Option<Builds>, Failure> {
-    if !args.allow_builds {
+fn programs(args: &Args) -> Result<Option<Programs>, Failure> {
+    if !args.allow_programs {
         return Ok(None);
     }
     let trusted = args.trust.iter().map(|key| {
@@ -125,13 +126,15 @@ fn builds(args: &Args) -> Result<Option<Builds>, Failure> {
     });
     let cache = || {
         let home = env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-        Some(env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or(home)?.join("plyd").join("builds"))
+        Some(env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or(home)?.join("plyd").join("programs"))
     };
-    let folder = args.builds.clone().or_else(cache);
-    let folder = folder.ok_or_else(|| Failure::Usage("give --builds FOLDER: there is no HOME".to_owned()))?;
+    let folder = args.programs.clone().or_else(cache);
+    let folder =
+        folder.ok_or_else(|| Failure::Usage("give --programs FOLDER: there is no HOME".to_owned()))?;
     let place = folder.display().to_string();
-    let builds = Builds::new(folder, trusted.collect::<Result<_, _>>()?, u64::from(args.max_build) << 20);
-    builds.map(Some).map_err(|error| Failure::Usage(format!("--builds {place}: {error}")))
+    let programs =
+        Programs::new(folder, trusted.collect::<Result<_, _>>()?, u64::from(args.max_program) << 20);
+    programs.map(Some).map_err(|error| Failure::Usage(format!("--programs {place}: {error}")))
 }
 
 /// What starts a program of a match: this one, which limits itself and becomes it.

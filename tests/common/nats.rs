@@ -47,15 +47,25 @@ impl Nats {
         let folder = Folder::new(&format!("nats-{}", NUMBER.fetch_add(1, Ordering::Relaxed)));
         // Free at this instant; it is kept over restarts.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let place = folder.path.display().to_string();
-        let configuration = configuration.replace("FOLDER", &place);
-        let text = format!(
-            "listen: 127.0.0.1:{port}\njetstream {{ store_dir: \"{place}/store\" }}\n{configuration}\n"
-        );
-        folder.file("nats.conf", text);
         let nats = Self { folder, port, server: Mutex::default() };
+        nats.configure(configuration);
         nats.serve();
         Some(nats)
+    }
+
+    /// Writes its configuration, which it reads when it starts.
+    pub(crate) fn configure(&self, more: &str) {
+        let place = self.folder.path.display().to_string();
+        let more = more.replace("FOLDER", &place);
+        let port = self.port;
+        let text =
+            format!("listen: 127.0.0.1:{port}\njetstream {{ store_dir: \"{place}/store\" }}\n{more}\n");
+        self.folder.file("nats.conf", text);
+    }
+
+    /// Takes from a server that does not run all that it had stored.
+    pub(crate) fn lose_all(&self) {
+        fs::remove_dir_all(self.folder.path.join("store")).unwrap();
     }
 
     pub(crate) fn url(&self) -> String {

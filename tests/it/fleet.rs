@@ -1,12 +1,13 @@
 //! Matches that workers play, by a real server of NATS: each pair counts once, whatever is killed or stands
 //! still, and what nobody may believe is not believed.
 
-mod builds;
+mod cancelled;
 mod denied;
 mod failures;
 mod falsehoods;
 mod machine;
 mod permits;
+mod programs;
 mod security;
 mod tuning;
 

@@ -21,7 +21,7 @@ const NAP: Duration = Duration::from_micros(500);
 const SLICE: Duration = Duration::from_millis(4);
 
 /// How many stalls a watch remembers; each answer is checked as soon as it arrives. What may last longer,
-/// such as a pair of games, is measured by the [total](Stalls::total), which forgets none.
+/// such as a pair of games, is measured by the [totals](Stalls::totals), which forget none.
 const REMEMBERED: usize = 1000;
 
 /// What the system calls the threads.
@@ -88,13 +88,12 @@ impl Stalls {
         covered(&mut spans, from, to)
     }
 
-    /// For how long a core stood still until now since the watches began, on average over the cores. The
+    /// For how long each core stood still until now since the watches began, always in the same order. The
     /// difference of two such times is what came between, however long that is.
     #[must_use]
-    pub fn total(&self) -> Duration {
+    pub fn totals(&self) -> Vec<Duration> {
         let now = Instant::now();
-        let all: Duration = self.watches.iter().map(|watch| watch.total_until(now)).sum();
-        all / u32::try_from(self.watches.len().max(1)).unwrap_or(u32::MAX)
+        self.watches.iter().map(|watch| watch.total_until(now)).collect()
     }
 }
 
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_total_keeps_what_is_forgotten_and_is_an_average_over_the_cores() {
+    fn the_totals_keep_what_is_forgotten_of_each_core() {
         let zero = Instant::now();
         let later = |stalls: u32| zero + 10 * SLICE * stalls;
         let stalls = 3 * u32::try_from(REMEMBERED).unwrap();
@@ -231,6 +230,6 @@ mod tests {
         let watch = |seen| Arc::new(Watch { core: None, seen: Mutex::new(seen) });
         let watches = vec![watch(noisy), watch(Seen::new(far))];
         let watched = Stalls { watches, threads: Vec::new(), ended: Arc::default() };
-        assert_eq!(watched.total(), SLICE * stalls / 2);
+        assert_eq!(watched.totals(), [SLICE * stalls, Duration::ZERO]);
     }
 }

@@ -6,27 +6,32 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use async_nats::Subscriber;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use tokio::time::Instant;
 
-use super::build::Build;
 use super::description::MatchId;
 use super::error::FleetError;
 use super::heartbeat::CoordinatorStatus;
 use super::message::Job;
 use super::queue::{Queue, StoredResult};
-use super::retry::pause;
+use super::retry::{self, Failures};
+use super::sent_program::SentProgram;
 use super::server::Server;
 
 /// How often the server is asked for results without a notice that there are some.
 const LOOK: Duration = Duration::from_secs(1);
 /// How often it is looked whether to end.
 const HALT: Duration = Duration::from_millis(100);
-/// How often all pairs that lack a result are offered once more, in case that a server lost what it had.
-const OFFER_AGAIN: Duration = Duration::from_secs(30);
+/// How often the server is checked for what it may have lost.
+const CHECK: Duration = Duration::from_secs(30);
 /// How often the coordinator says how it is.
 const BEAT: Duration = Duration::from_secs(3);
+/// Results that are asked for at once. On a long line each request waits longer than it takes to answer.
+const AT_ONCE: usize = 128;
+/// Bytes of results that are asked for at once: a server cuts the connection if 64 MiB wait to be sent.
+const BYTES_AT_ONCE: usize = 8 << 20;
 
 /// Pairs that are to be played, and what is done with their results.
 pub trait Work {
@@ -35,7 +40,7 @@ pub trait Work {
     /// Its description.
     fn description(&self) -> &[u8];
     /// The programs that its players need, with their content.
-    fn builds(&self) -> &[(Build, Vec<u8>)] {
+    fn programs(&self) -> &[(SentProgram, Vec<u8>)] {
         &[]
     }
     /// The pairs without a result that are to be queued now, from 1.
@@ -78,14 +83,25 @@ impl From<serde_json::Error> for Refusal {
 /// How a coordinator ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ended {
-    /// Whether the work is done; else it was halted, and the same may be taken up again.
-    pub is_done: bool,
+    /// Why.
+    pub why: Ending,
     /// Results that were refused, by worker.
     pub refused: BTreeMap<String, u64>,
 }
 
-/// Has pairs played until the work is done or `halt` is raised. `ack_wait` is how long a worker may say
-/// nothing before its pair goes to another, if the queue is not there yet.
+/// Why a coordinator ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// The work is done.
+    Done,
+    /// It was halted here, and the same may be taken up again.
+    Halted,
+    /// Somebody cancelled the match on the server.
+    Cancelled,
+}
+
+/// Has pairs played until the work is done, `halt` is raised or the match is cancelled. `ack_wait` is how
+/// long a worker may say nothing before its pair goes to another, if the queue is not there yet.
 ///
 /// # Errors
 /// The server cannot be reached at first or does not let us in, or a result could not be kept. A server that
@@ -98,145 +114,176 @@ pub fn coordinate(
 ) -> Result<Ended, FleetError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let queue = Queue::connect(server, "plyd-coordinator").await?;
-        let coordinator = Coordinator {
+        let queue = tokio::select! {
+            queue = Queue::connect(server, "plyd-coordinator") => queue?,
+            () = halted(halt) => return Ok(Ended { why: Ending::Halted, refused: BTreeMap::new() }),
+        };
+        let mut cancellations = queue.cancellations(work.id()).await?;
+        let now = Instant::now();
+        let mut coordinator = Coordinator {
             queue,
             ack_wait,
             work,
-            halt,
             next: 1,
             queued: HashSet::new(),
-            is_unsure: false,
+            next_check: now,
+            next_beat: now + BEAT,
             refused: BTreeMap::new(),
         };
-        coordinator.run().await
+        // Whatever it waits for: an end is an end at once.
+        let why = tokio::select! {
+            ended = coordinator.run() => ended.map(|()| Ending::Done)?,
+            () = halted(halt) => Ending::Halted,
+            Some(_) = cancellations.next() => Ending::Cancelled,
+        };
+        coordinator.queue.flush().await;
+        let why = if coordinator.work.is_done() { Ending::Done } else { why };
+        Ok(Ended { why, refused: coordinator.refused })
     })
+}
+
+/// Waits until the flag is raised.
+async fn halted(halt: &AtomicBool) {
+    while !halt.load(Ordering::Relaxed) {
+        tokio::time::sleep(HALT).await;
+    }
 }
 
 struct Coordinator<'w> {
     queue: Queue,
     ack_wait: Duration,
     work: &'w mut dyn Work,
-    halt: &'w AtomicBool,
     /// The place in the stream of the first result that was not read.
     next: u64,
     /// Pairs that are known to be queued, or to have been.
     queued: HashSet<usize>,
-    /// Whether a pair may be neither queued nor have a result: its worker had not acknowledged it when its
-    /// result was refused.
-    is_unsure: bool,
+    /// When the server is next looked at as if nothing were known of it: streams may be missing, and a pair
+    /// may be neither queued nor have a result.
+    next_check: Instant,
+    /// When to say next how it is.
+    next_beat: Instant,
     refused: BTreeMap<String, u64>,
 }
 
 impl Coordinator<'_> {
-    async fn run(mut self) -> Result<Ended, FleetError> {
+    /// Goes on until the work is done.
+    async fn run(&mut self) -> Result<(), FleetError> {
         let mut notices = self.queue.notices(self.work.id()).await?;
         let mut questions = self.queue.questions().await?;
-        let mut is_set_up = false;
-        let mut failures = 0;
-        let mut offered = Instant::now();
-        let mut said = Instant::now();
-        while !self.work.is_done() && !self.is_halted() {
-            let done = async {
-                if !is_set_up {
-                    self.set_up().await?;
-                    is_set_up = true;
-                    offered = Instant::now();
-                }
-                // All results before any job: a pair that has one is not to be queued.
-                self.read().await?;
-                self.offer().await
-            };
-            match done.await {
-                Ok(()) => failures = 0,
+        let mut failures = Failures::default();
+        while !self.work.is_done() {
+            match self.round().await {
+                Ok(()) => failures.forget(),
                 Err(FleetError::Away(why)) => {
-                    failures += 1;
                     tracing::warn!("{why}");
-                    is_set_up = false;
-                    self.idle(pause(failures)).await;
+                    self.next_check = Instant::now();
+                    failures.rest().await;
                     continue;
                 }
                 Err(error) => return Err(error),
             }
-            if self.is_unsure || offered.elapsed() >= OFFER_AGAIN {
-                self.is_unsure = false;
-                is_set_up = false;
-            }
-            if said.elapsed() >= BEAT {
-                said = Instant::now();
-                self.say().await;
-            }
-            if self.work.is_done() {
-                break;
-            }
-            let look = Instant::now() + LOOK;
-            while Instant::now() < look && !self.is_halted() {
-                tokio::select! {
-                    Some(_) = notices.next() => break,
-                    Some(_) = questions.next() => self.say().await,
-                    () = tokio::time::sleep(HALT) => {}
-                }
+            if !self.work.is_done() {
+                self.wait(&mut notices, &mut questions).await;
             }
         }
-        let is_done = self.work.is_done();
-        if is_done {
-            // What is queued still is needed no more.
-            for attempt in 1.. {
-                match self.queue.cancel(self.work.id()).await {
-                    Err(FleetError::Away(why)) if !self.is_halted() => {
-                        tracing::warn!("{why}");
-                        self.idle(pause(attempt)).await;
-                    }
-                    _ => break,
-                }
-            }
-            self.say().await;
+        // What is queued still is needed no more.
+        let (queue, id) = (&self.queue, self.work.id());
+        let taken_back = retry::until_there(|| queue.take_back(id), |why| tracing::warn!("{why}")).await;
+        if let Err(error) = taken_back {
+            // What is done stays done.
+            tracing::warn!("{error}");
         }
-        self.queue.flush().await;
-        Ok(Ended { is_done, refused: self.refused })
+        self.say().await;
+        Ok(())
+    }
+
+    /// Takes what results there are, and queues what lacks one.
+    async fn round(&mut self) -> Result<(), FleetError> {
+        let checks = Instant::now() >= self.next_check;
+        if checks {
+            self.restore().await?;
+            self.next_check = Instant::now() + CHECK;
+        }
+        // All results before any job: a pair that has one is not to be queued.
+        self.read().await?;
+        if checks {
+            self.read_overlooked().await?;
+            // Those that are queued still are not queued again.
+            self.queued.clear();
+        }
+        self.offer().await
+    }
+
+    /// Waits until there may be something to do; answers questions meanwhile.
+    async fn wait(&mut self, notices: &mut Subscriber, questions: &mut Subscriber) {
+        let look = Instant::now() + LOOK;
+        loop {
+            tokio::select! {
+                Some(_) = notices.next() => return,
+                Some(_) = questions.next() => self.say().await,
+                () = tokio::time::sleep_until(look) => return self.beat().await,
+            }
+        }
     }
 
     /// Sees to it that the server has what it needs, also if it lost all that it had.
-    async fn set_up(&mut self) -> Result<(), FleetError> {
+    async fn restore(&mut self) -> Result<(), FleetError> {
         self.queue.set_up(self.ack_wait).await?;
-        for (build, content) in self.work.builds() {
-            self.queue.store_build(build, content).await?;
+        for (program, content) in self.work.programs() {
+            self.queue.store_program(program, content).await?;
         }
         self.queue.describe(self.work.id(), self.work.description().to_vec()).await?;
         // A server that was killed may have lost what it stored last, and give the same places to others.
         let last = self.queue.last_place().await?.unwrap_or(0);
         self.next = self.next.min(last + 1);
+        Ok(())
+    }
+
+    /// Takes the results behind those that were read, in the order in which they were stored: a test may be
+    /// decided by any of them.
+    async fn read(&mut self) -> Result<(), FleetError> {
+        let mut window = 1;
+        while !self.work.is_done() {
+            let found = self.queue.results(self.work.id(), self.next, window).await?;
+            let (count, largest) = (found.len(), found.iter().map(|result| result.bytes.len()).max());
+            let Some(largest) = largest else { break };
+            for StoredResult { sequence, pair, bytes } in found {
+                // No worker of ours stores what is of no pair.
+                if let Some(pair) = pair {
+                    self.take(sequence, pair, &bytes).await?;
+                }
+                self.next = sequence + 1;
+                // Results are judged by playing them once more: between two of them an end is heard.
+                tokio::task::yield_now().await;
+            }
+            // Where those of other matches lie between them, requests side by side find the same ones.
+            let wider = if 4 * count >= window { 2 * window } else { 2 * count };
+            window = wider.min((BYTES_AT_ONCE / largest.max(1)).clamp(1, AT_ONCE));
+            self.beat().await;
+        }
+        Ok(())
+    }
+
+    /// Takes results that lie before those that were read: a server that lost some gave their places away.
+    async fn read_overlooked(&mut self) -> Result<(), FleetError> {
         for pair in self.queue.pairs(self.work.id()).await? {
             if self.work.is_done() || !self.work.lacks(pair) {
                 continue;
             }
             if let Some(StoredResult { sequence, bytes, .. }) =
                 self.queue.result(self.work.id(), pair).await?
-                && sequence < self.next
             {
                 self.take(sequence, pair, &bytes).await?;
             }
         }
-        // Those that are queued still are not queued again.
-        self.queued.clear();
         Ok(())
     }
 
-    /// Takes the results that are there.
-    async fn read(&mut self) -> Result<(), FleetError> {
-        while !self.work.is_done() && !self.is_halted() {
-            let next = self.queue.next_result(self.work.id(), self.next).await?;
-            let Some(StoredResult { sequence, pair, bytes }) = next else { break };
-            // No worker of ours stores what is of no pair.
-            if let Some(pair) = pair {
-                self.take(sequence, pair, &bytes).await?;
-            }
-            self.next = sequence + 1;
-        }
-        Ok(())
-    }
-
+    /// Takes a result, unless one of its pair was taken.
     async fn take(&mut self, sequence: u64, pair: usize, bytes: &Bytes) -> Result<(), FleetError> {
+        if self.work.is_done() || !self.work.lacks(pair) {
+            return Ok(());
+        }
         match self.work.take(pair, bytes) {
             Ok(()) => Ok(()),
             Err(Refusal::Io(error)) => Err(error.into()),
@@ -247,7 +294,8 @@ impl Coordinator<'_> {
                 self.queue.remove_result(sequence).await?;
                 *self.refused.entry(worker).or_default() += 1;
                 self.queued.remove(&pair);
-                self.is_unsure = true;
+                // Its job may lie there until its worker has acknowledged it, and cannot be queued before.
+                self.next_check = self.next_check.min(Instant::now() + LOOK);
                 Ok(())
             }
         }
@@ -255,7 +303,7 @@ impl Coordinator<'_> {
 
     /// Queues the pairs that are wanted.
     async fn offer(&mut self) -> Result<(), FleetError> {
-        if self.work.is_done() || self.is_halted() {
+        if self.work.is_done() {
             return Ok(());
         }
         let wanted: Vec<usize> =
@@ -270,22 +318,18 @@ impl Coordinator<'_> {
         Ok(())
     }
 
+    /// Says how things stand, if it did not for a while.
+    async fn beat(&mut self) {
+        if Instant::now() >= self.next_beat {
+            self.next_beat = Instant::now() + BEAT;
+            self.say().await;
+        }
+    }
+
     /// Says how things stand.
     async fn say(&self) {
         let status = serde_json::to_vec(&self.work.status(&self.refused)).expect("it holds only text keys");
         // Whoever misses one hears the next.
         let _missed = self.queue.say_coordinator(self.work.id(), status).await;
-    }
-
-    /// Waits, unless it is halted.
-    async fn idle(&self, time: Duration) {
-        let end = Instant::now() + time;
-        while Instant::now() < end && !self.is_halted() {
-            tokio::time::sleep(HALT).await;
-        }
-    }
-
-    fn is_halted(&self) -> bool {
-        self.halt.load(Ordering::Relaxed)
     }
 }

@@ -10,7 +10,7 @@ use plyd_protocol::{Limit, Seed, Settings};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::build::{Build, hex};
+use super::sent_program::{SentProgram, hex};
 
 /// Hexadecimal digits of a match's name.
 const ID_DIGITS: usize = 32;
@@ -101,7 +101,7 @@ pub enum Location {
     /// At an address that the worker calls, such as `tcp=HOST:PORT`.
     Address(String),
     /// In a program that is sent along.
-    Build(Build),
+    Program(SentProgram),
 }
 
 impl Description {

@@ -21,8 +21,6 @@
 )]
 #![cfg(feature = "nats")]
 
-mod build;
-mod builds;
 mod coordinator;
 mod denied;
 mod description;
@@ -34,15 +32,15 @@ mod names;
 mod noise;
 mod observer;
 mod permit;
+mod programs;
 mod queue;
 mod recent;
 mod retry;
+mod sent_program;
 mod server;
 mod worker;
 
-pub use build::{Build, Signer, Trusted};
-pub use builds::Builds;
-pub use coordinator::{Ended, Refusal, Work, coordinate};
+pub use coordinator::{Ended, Ending, Refusal, Work, coordinate};
 pub use denied::Denied;
 pub use description::{DescribedMatch, DescribedPlayer, Description, Location, MatchId, Task};
 pub use error::FleetError;
@@ -51,6 +49,8 @@ pub use message::{Job, PairResult, TrialResult};
 pub use names::is_name;
 pub use observer::{FleetStatus, MatchStatus, Observer};
 pub use permit::Permit;
+pub use programs::Programs;
 pub use queue::{Backlog, Lease, Queue, Stored, StoredResult};
+pub use sent_program::{SentProgram, Signer, Trusted};
 pub use server::{Credentials, Server};
 pub use worker::{Left, WorkerSettings, work};

@@ -7,9 +7,9 @@ pub(super) const RESULTS: &str = "plyd_results";
 /// The stream of jobs, a work queue.
 pub(super) const JOBS: &str = "plyd_jobs";
 /// The stream of programs.
-pub(super) const BUILDS: &str = "plyd_builds";
+pub(super) const PROGRAMS: &str = "plyd_programs";
 /// The subjects of the programs: a piece each.
-pub(super) const BUILD_SUBJECTS: &str = "plyd.build.*.*";
+pub(super) const PROGRAM_SUBJECTS: &str = "plyd.program.*.*";
 
 /// The consumer of the jobs, which all workers share.
 pub(super) const WORKERS: &str = "workers";
@@ -28,7 +28,7 @@ pub(super) const ASK: &str = "plyd.ask";
 
 /// The subject of a piece of a program, from 0.
 pub(super) fn piece(hash: &str, piece: u64) -> String {
-    format!("plyd.build.{hash}.{piece}")
+    format!("plyd.program.{hash}.{piece}")
 }
 
 /// The subject of a match's description.
@@ -59,6 +59,11 @@ pub(super) fn results(id: &MatchId) -> String {
 /// The subject of the notices that a result of a match was stored.
 pub(super) fn stored(id: &MatchId) -> String {
     format!("plyd.stored.{id}")
+}
+
+/// The subject on which the coordinators of a match are told to end.
+pub(super) fn cancel(id: &MatchId) -> String {
+    format!("plyd.cancel.{id}")
 }
 
 /// The most pairs of a match that a subject names.

@@ -57,18 +57,18 @@ impl Observer {
         self.runtime.block_on(look(&self.queue))
     }
 
-    /// Takes the jobs of a match out of the queue.
+    /// Ends the coordinators of a match, and takes its jobs out of the queue.
     ///
     /// # Errors
-    /// The server is away.
+    /// The server is away, or a coordinator does not end.
     pub fn cancel(&mut self, id: &MatchId) -> Result<(), FleetError> {
         self.runtime.block_on(self.queue.cancel(id))
     }
 
-    /// Removes a match from the server.
+    /// Ends the coordinators of a match, and removes it from the server.
     ///
     /// # Errors
-    /// The server is away.
+    /// The server is away, or a coordinator does not end.
     pub fn forget(&mut self, id: &MatchId) -> Result<(), FleetError> {
         self.runtime.block_on(self.queue.forget(id))
     }

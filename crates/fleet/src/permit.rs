@@ -9,12 +9,12 @@ use plyd_bridge as bridge;
 use plyd_core::engine::{AnyRoot, Entry, settings};
 use plyd_protocol::{Setting, echo};
 
-use super::build::Build;
-use super::builds::Builds;
 use super::denied::Denied;
 use super::description::{DescribedMatch, DescribedPlayer, Location};
 use super::given_back::GivenBack;
 use super::message::Job;
+use super::programs::Programs;
+use super::sent_program::SentProgram;
 
 /// What gives the build of this program for a game, which described players name.
 type OwnBuild = dyn Fn(&'static Entry) -> Result<String, String> + Send + Sync;
@@ -33,7 +33,7 @@ pub struct Permit {
     /// Whether players may be servers that it calls.
     pub addresses: bool,
     /// The programs of matches that may run here; none: no program may.
-    pub builds: Option<Builds>,
+    pub programs: Option<Programs>,
     /// What starts such a program, within limits.
     pub confined: Box<Confined>,
     /// The most threads of a player.
@@ -73,13 +73,13 @@ impl Permit {
     }
 
     /// The programs of a match that are to be had from the server before it is opened.
-    pub(super) fn builds<'d>(
+    pub(super) fn programs<'d>(
         &self,
         described: &'d DescribedMatch,
-    ) -> impl Iterator<Item = (&Builds, &'d Build)> {
+    ) -> impl Iterator<Item = (&Programs, &'d SentProgram)> {
         let players = described.players.iter();
-        players.filter_map(|player| match (&player.at, &self.builds) {
-            (Location::Build(build), Some(builds)) => Some((builds, build)),
+        players.filter_map(|player| match (&player.at, &self.programs) {
+            (Location::Program(program), Some(programs)) => Some((programs, program)),
             _ => None,
         })
     }
@@ -137,15 +137,15 @@ impl Permit {
                     "is at an address, and this worker calls none (--allow-address)".to_owned(),
                 ));
             }
-            Location::Build(build) => match &self.builds {
+            Location::Program(program) => match &self.programs {
                 None => {
                     return Err(denied(
-                        "is a program, and this worker runs none (--allow-builds)".to_owned(),
+                        "is a program, and this worker runs none (--allow-programs)".to_owned(),
                     ));
                 }
-                Some(builds) => {
-                    builds.check(build).map_err(denied)?;
-                    Address::Program((self.confined)(&builds.path(build), &build.arguments))
+                Some(programs) => {
+                    programs.check(program).map_err(denied)?;
+                    Address::Program((self.confined)(&programs.path(program), &program.arguments))
                 }
             },
             Location::Address(address) => {

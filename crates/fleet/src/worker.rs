@@ -68,7 +68,7 @@ pub struct WorkerSettings {
     pub cores: usize,
     /// What measures the nodes a second of a game's bench on one core.
     pub bench: Box<Bench>,
-    /// For what share of a pair with clocks the machine may stand still, in percent.
+    /// For what share of a pair with clocks a core may stand still, in percent.
     pub max_noise: f64,
     /// What it may play.
     pub permit: Permit,
@@ -318,8 +318,8 @@ impl Worker {
             let job: Job = serde_json::from_slice(&lease.bytes)
                 .map_err(|error| GivenBack::Malformed(format!("a job cannot be read: {error}")))?;
             if let Task::Match(described) = &description.task {
-                for (builds, build) in self.settings.permit.builds(described) {
-                    self.until_there(|| builds.fetch(queue, build)).await??;
+                for (programs, program) in self.settings.permit.programs(described) {
+                    self.until_there(|| programs.fetch(queue, program)).await??;
                 }
             }
             let bytes = bytes::Bytes::from(self.play(description, id, pair, job).await?);

@@ -200,8 +200,9 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
     #[cfg(feature = "fleet")]
     if let Some(server) = args.fleet.server() {
-        nats::play((&server, &args.fleet), &the_match, &mut totals, args.record.as_deref())?;
-        return finish(args, &the_match, totals, out);
+        let why = nats::play((&server, &args.fleet), &the_match, &mut totals, args.record.as_deref())?;
+        finish(args, &the_match, totals, out)?;
+        return crate::cli::nats::check_cancelled(why);
     }
     play(&mut the_match, &mut totals, args.record.as_deref(), &Halt::on_interrupt(PLAYED_OUT)?)?;
     finish(args, &the_match, totals, out)

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use plyd_fleet::{
-    Build, CoordinatorStatus, DescribedMatch, DescribedPlayer, Description, Job, Location, MatchId,
-    PairResult, Refusal, Server, Signer, Task, Work,
+    CoordinatorStatus, DescribedMatch, DescribedPlayer, Description, Ending, Job, Location, MatchId,
+    PairResult, Refusal, SentProgram, Server, Signer, Task, Work,
 };
 
 use crate::arena::{Address, Match, PlayedGame, Player, Schedule};
@@ -57,21 +57,21 @@ impl FleetArgs {
     }
 }
 
-/// Has workers of this server play what is left of a match.
+/// Has workers of this server play what is left of a match; says why that ended.
 pub(super) fn play(
     (server, args): (&Server, &FleetArgs),
     the_match: &Match,
     totals: &mut Totals,
     record: Option<&Path>,
-) -> Result<(), Failure> {
+) -> Result<Ending, Failure> {
     let archive = record.map(|path| super::archive(path, the_match, totals)).transpose()?;
     if totals.is_complete() {
-        return Ok(());
+        return Ok(Ending::Done);
     }
     let default = if totals.sprt.is_some() { QUEUED_SPRT } else { QUEUED };
     let queued = args.queued.unwrap_or(default) as usize;
-    let mut builds = Vec::new();
-    let description = describe(the_match, args, &mut builds)?;
+    let mut programs = Vec::new();
+    let description = describe(the_match, args, &mut programs)?;
     let title = description.title();
     let (description, id) = description.to_message();
     let _nobody_reads = writeln!(io::stderr(), "match {id}: workers of {} play it", server.shown());
@@ -86,7 +86,7 @@ pub(super) fn play(
         id,
         title,
         description,
-        builds,
+        programs,
         queued,
         is_scaled,
         lacking,
@@ -94,7 +94,7 @@ pub(super) fn play(
     };
     let ended = plyd_fleet::coordinate(server, args.queue.ack_wait, &mut pairs, halt.flag())?;
     warn_refused(&ended);
-    Ok(())
+    Ok(ended.why)
 }
 
 /// Has records name plyd's own players by the signature of the game, which is the same wherever they play the
@@ -119,10 +119,10 @@ pub(super) fn name_by_signature(game: &'static Entry, players: &mut [Player]) ->
 fn describe(
     the_match: &Match,
     args: &FleetArgs,
-    builds: &mut Vec<(Build, Vec<u8>)>,
+    programs: &mut Vec<(SentProgram, Vec<u8>)>,
 ) -> Result<Description, Failure> {
     let signer = args.signer()?;
-    let players = the_match.players.iter().map(|player| described(player, signer.as_ref(), builds));
+    let players = the_match.players.iter().map(|player| described(player, signer.as_ref(), programs));
     let players = players.collect::<Result<Vec<_>, _>>()?;
     Ok(Description::new(Task::Match(DescribedMatch {
         game: the_match.game.name.to_owned(),
@@ -141,7 +141,7 @@ fn describe(
 fn described(
     player: &Player,
     signer: Option<&Signer>,
-    builds: &mut Vec<(Build, Vec<u8>)>,
+    programs: &mut Vec<(SentProgram, Vec<u8>)>,
 ) -> Result<DescribedPlayer, Failure> {
     let refused = |why: &str| Err(Failure::Usage(format!("--player {}: {why}", player.name)));
     if player.token.is_some() {
@@ -161,11 +161,11 @@ fn described(
             };
             let arguments = program.arguments.iter().map(|argument| argument.to_str().map(str::to_owned));
             let Some(arguments) = arguments.collect() else { return refused("its arguments are no text") };
-            let build = Build::new(&content, arguments, signer);
-            if !builds.iter().any(|(known, _)| known.hash == build.hash) {
-                builds.push((build.clone(), content));
+            let sent = SentProgram::new(&content, arguments, signer);
+            if !programs.iter().any(|(known, _)| known.hash == sent.hash) {
+                programs.push((sent.clone(), content));
             }
-            Location::Build(build)
+            Location::Program(sent)
         }
         address => Location::Address(address.to_string()),
     };
@@ -187,7 +187,7 @@ struct Pairs<'t> {
     title: String,
     description: Vec<u8>,
     /// The programs that are sent along, with their content.
-    builds: Vec<(Build, Vec<u8>)>,
+    programs: Vec<(SentProgram, Vec<u8>)>,
     /// How many are queued ahead at most.
     queued: usize,
     /// Whether workers scale the clocks.
@@ -227,8 +227,8 @@ impl Work for Pairs<'_> {
         &self.description
     }
 
-    fn builds(&self) -> &[(Build, Vec<u8>)] {
-        &self.builds
+    fn programs(&self) -> &[(SentProgram, Vec<u8>)] {
+        &self.programs
     }
 
     fn wanted(&self) -> Vec<usize> {

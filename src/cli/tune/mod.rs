@@ -105,7 +105,9 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut tuning = Tuning::new(entry, terms, &start)?;
     let mut archive = trials.state.as_deref().map(|path| archive(path, &mut tuning)).transpose()?;
     trials.try_out()?;
-    if !tuning.is_complete() {
+    let ended = if tuning.is_complete() {
+        Ok(())
+    } else {
         let halt = Halt::on_interrupt(interrupted(args))?;
         let mut progress = Progress::new(tuning.terms().scheduled(), tuning.games());
         let finished = |tuning: &Tuning<'_>, iteration: Iteration| {
@@ -114,13 +116,14 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         };
         #[cfg(feature = "fleet")]
         if let Some(server) = args.queue.server() {
-            nats::run(&server, args.queue.ack_wait, entry, &mut tuning, &halt, finished)?;
+            let why = nats::run(&server, args.queue.ack_wait, entry, &mut tuning, &halt, finished)?;
+            crate::cli::nats::check_cancelled(why)
         } else {
-            tuning.run(trials.threads.into(), halt.flag(), finished)?;
+            Ok(tuning.run(trials.threads.into(), halt.flag(), finished)?)
         }
         #[cfg(not(feature = "fleet"))]
-        tuning.run(trials.threads.into(), halt.flag(), finished)?;
-    }
+        Ok(tuning.run(trials.threads.into(), halt.flag(), finished)?)
+    };
     let file = tuning.terms().file(&tunable, &tuning.values(), tuning.games());
     let written = trials.write(file.as_bytes(), tuning.is_complete());
     if trials.json {
@@ -128,7 +131,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     } else {
         show(trials, &tuning, &file, written.is_ok(), out)?
     }
-    written
+    written.and(ended)
 }
 
 /// What an interrupt does.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use plyd_fleet::{CoordinatorStatus, Description, Job, MatchId, Refusal, Server, Task, TrialResult, Work};
+use plyd_fleet::{
+    CoordinatorStatus, Description, Ending, Job, MatchId, Refusal, Server, Task, TrialResult, Work,
+};
 
 use crate::arena::tune::terms::Iteration;
 use crate::arena::tune::{Trial, Tuning};
@@ -14,7 +16,8 @@ use crate::cli::interrupt::Halt;
 use crate::cli::nats::warn_refused;
 use crate::engine::Entry;
 
-/// Has workers of this server play the iterations that are left, and gives each to `finished`.
+/// Has workers of this server play the iterations that are left, and gives each to `finished`; says why that
+/// ended.
 pub(super) fn run<'t>(
     server: &Server,
     ack_wait: Duration,
@@ -22,7 +25,7 @@ pub(super) fn run<'t>(
     tuning: &mut Tuning<'t>,
     halt: &Halt,
     finished: impl FnMut(&Tuning<'t>, Iteration) -> io::Result<()>,
-) -> Result<(), Failure> {
+) -> Result<Ending, Failure> {
     let description = Description::new(Task::Tuning(tuning.terms().clone()));
     let title = description.title();
     let (description, id) = description.to_message();
@@ -31,7 +34,7 @@ pub(super) fn run<'t>(
     let mut pairs = Pairs { id, title, description, entry, tuning, results, finished };
     let ended = plyd_fleet::coordinate(server, ack_wait, &mut pairs, halt.flag())?;
     warn_refused(&ended);
-    Ok(())
+    Ok(ended.why)
 }
 
 /// The pairs of the present iteration.

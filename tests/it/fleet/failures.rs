@@ -7,10 +7,10 @@ use plyd::client::Process;
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::{Coordinator, MATCH, comparable, fleet, local, nats, shown, without_times, worker};
+use super::{Coordinator, MATCH, comparable, fleet, local, nats, nats_with, shown, without_times, worker};
 use crate::common::nats::wait_until;
 use crate::common::{LogReader, Random, is_whole, process};
-use crate::matches::directory;
+use crate::matches::{command, directory};
 
 /// The workers at any time.
 const WORKERS: usize = 3;
@@ -171,5 +171,112 @@ fn a_worker_leaves_after_its_pair_and_at_once_if_it_is_told_again() {
     let code = process::exit(&mut hasty).code();
     assert!([Some(0), Some(130)].contains(&code), "{code:?}");
     drop(coordinator);
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn what_a_server_lost_is_played_again_but_for_what_was_counted() {
+    let the_match = [&MATCH[..], &["--games", "12"]].concat();
+    let (records, report) = local(&the_match);
+    let (nats, directory) = (nats(), directory());
+    let coordinator = Coordinator::start(&nats, &directory, &the_match);
+    let _worker = worker(&nats, "a", &[]);
+    wait_until("two pairs count", || coordinator.kept() >= 4);
+    nats.end(Signal::KILL);
+    let kept = coordinator.kept() as u64;
+    nats.lose_all();
+    nats.serve();
+    let (played, reported, said) = coordinator.finish();
+    assert_eq!(comparable(played), comparable(records));
+    assert_eq!(without_times(reported), without_times(report));
+    assert!(!said.iter().any(|line| line.contains("refused:")), "{said:#?}");
+    // The description, and of the six pairs those that were not counted before.
+    assert!(nats.client().count("plyd_results") <= 1 + 6 - kept / 2, "{kept} games were kept");
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn jobs_that_a_server_lost_are_queued_again() {
+    let the_match = [&MATCH[..], &["--games", "4"]].concat();
+    let (nats, directory) = (nats(), directory());
+    let coordinator = Coordinator::start(&nats, &directory, &the_match);
+    let mut client = nats.client();
+    wait_until("both pairs are queued", || client.count("plyd_jobs") == 2);
+    client.api("STREAM.PURGE.plyd_jobs", &json!({}));
+    // Nothing tells the coordinator, which looks for that now and then.
+    wait_until("both pairs are queued again", || client.count("plyd_jobs") == 2);
+    drop(coordinator);
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn two_coordinators_of_a_match_count_the_same_and_have_no_pair_played_twice() {
+    let the_match = [&MATCH[..], &["--games", "12"]].concat();
+    let (records, report) = local(&the_match);
+    let (nats, directories) = (nats(), [directory(), directory()]);
+    let coordinators = directories.each_ref().map(|of| Coordinator::start(&nats, of, &the_match));
+    let mut client = nats.client();
+    // Both have queued what they would before anybody plays.
+    for coordinator in &coordinators {
+        coordinator.log.wait_for("workers of");
+    }
+    wait_until("all is queued", || client.count("plyd_jobs") == 6);
+    let _worker = worker(&nats, "a", &[]);
+    for coordinator in coordinators {
+        let (played, reported, _) = coordinator.finish();
+        assert_eq!(comparable(played), comparable(records.clone()));
+        assert_eq!(without_times(reported), without_times(report.clone()));
+    }
+    // The description and six pairs.
+    assert_eq!((client.count("plyd_results"), client.count("plyd_jobs")), (7, 0));
+    let worker = shown(&nats, "a");
+    assert_eq!((&worker["games"], &worker["doubled"]), (&json!(12), &json!(0)), "{worker}");
+    directories.iter().for_each(|of| fs::remove_dir_all(of).unwrap());
+}
+
+#[test]
+fn matches_of_one_server_end_and_are_taken_up_without_harm_to_each_other() {
+    let matches = ["5eed", "f00d"].map(|seed| {
+        let mut arguments = MATCH;
+        arguments[10] = seed;
+        [&arguments[..], &["--games", "16"]].concat()
+    });
+    let (nats, directory) = (nats(), directory());
+    let url = nats.url();
+    let arguments = matches.each_ref().map(|of| [&of[..], &["--nats", &url, "--json"]].concat());
+    let started = arguments.each_ref().map(|of| {
+        let mut launch = command(&directory, of);
+        launch.command.stdout(Stdio::piped());
+        process::spawn(launch)
+    });
+    let worker = worker(&nats, "a", &["--concurrency", "2"]);
+    let report = |output: &[u8]| without_times(serde_json::from_slice(output).unwrap());
+    let played = started.map(|coordinator| report(&process::outcome(coordinator).stdout));
+    drop(worker);
+    for (of, played) in arguments.iter().zip(played) {
+        assert_eq!(played["summary"]["games"], 16);
+        assert_eq!(report(&process::output(command(&directory, of)).stdout), played);
+    }
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn a_result_that_is_too_large_is_given_back_until_the_server_takes_it() {
+    let the_match = [&MATCH[..], &["--games", "2"]].concat();
+    // Enough for the description and the job, and for no games.
+    let (nats, directory) = (nats_with("max_payload: 2000"), directory());
+    let coordinator = Coordinator::start(&nats, &directory, &the_match);
+    let _worker = worker(&nats, "a", &[]);
+    wait_until("the worker has given the pair back and says why", || {
+        let worker = shown(&nats, "a");
+        let why = worker["faults"].to_string();
+        why.contains("Payload size limit of 2000") && worker["busy"] == json!([])
+    });
+    assert_eq!(coordinator.kept(), 0);
+    nats.end(Signal::TERM);
+    nats.configure("");
+    nats.serve();
+    let (played, ..) = coordinator.finish();
+    assert_eq!(played.len(), 2);
     fs::remove_dir_all(directory).unwrap();
 }

@@ -54,29 +54,85 @@ fn a_fleet_needs_no_more_rights_than_the_documentation_gives() {
     fs::remove_dir_all(directory).unwrap();
 }
 
-#[test]
-fn a_fleet_works_over_tls_and_with_no_server_that_is_another() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/certificates");
-    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let tls = format!(
-        "tls {{ cert_file: \"{}\", key_file: \"{}\" }}\nauthorization {{ token: \"secret\" }}",
-        file("server.pem"),
-        file("server.key")
-    );
-    let (nats, directory) = (nats_with(&tls), directory());
-    let url = format!("tls://secret@127.0.0.1:{}", nats.port());
-    let authority = file("authority.pem");
-    let secured = ["--nats", &url, "--nats-ca", &authority];
-    let _worker = worker_at(&url, "a", &["--nats-ca", &authority]);
-    let arguments = [&MATCH[..], &["--games", "2", "--ack-wait", ACK_WAIT], &secured].concat();
+/// A file of the certificates.
+fn certificate(name: &str) -> String {
+    file("certificates", name)
+}
+
+/// A file of the tests.
+fn file(folder: &str, name: &str) -> String {
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder).join(name);
+    place.to_str().unwrap().to_owned()
+}
+
+/// Has a worker and a coordinator who are let in by these arguments play a pair.
+fn play(url: &str, entry: &[&str]) {
+    let directory = directory();
+    let _worker = worker_at(url, "a", entry);
+    let arguments = [&MATCH[..], &["--games", "2", "--ack-wait", ACK_WAIT, "--nats", url], entry].concat();
     let output = process::output(command(&directory, &arguments));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let foreign = file("foreign-authority.pem");
-    let output = process::output(process::plyd(["fleet", "--nats", &url, "--nats-ca", &foreign]));
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && !error.contains("secret"), "{error}");
-    assert!(error.contains("certificate") || error.contains("UnknownIssuer"), "{error}");
     fs::remove_dir_all(directory).unwrap();
+}
+
+/// What is said to somebody who is not let in by these arguments.
+fn refused(url: &str, entry: &[&str]) -> String {
+    let output = process::output(process::plyd([&["fleet", "--nats", url], entry].concat()));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{error}");
+    error
+}
+
+#[test]
+fn a_fleet_works_over_tls_and_with_no_server_that_is_another() {
+    let tls = format!(
+        "tls {{ cert_file: \"{}\", key_file: \"{}\" }}\nauthorization {{ token: \"secret\" }}",
+        certificate("server.pem"),
+        certificate("server.key")
+    );
+    let nats = nats_with(&tls);
+    let url = format!("tls://secret@127.0.0.1:{}", nats.port());
+    play(&url, &["--nats-ca", &certificate("authority.pem")]);
+    let error = refused(&url, &["--nats-ca", &certificate("foreign-authority.pem")]);
+    assert!(!error.contains("secret"), "{error}");
+    assert!(error.contains("certificate") || error.contains("UnknownIssuer"), "{error}");
+}
+
+#[test]
+fn a_server_that_wants_certificates_lets_those_in_who_have_one() {
+    let tls = format!(
+        "tls {{ cert_file: \"{}\", key_file: \"{}\", ca_file: \"{}\", verify: true }}",
+        certificate("server.pem"),
+        certificate("server.key"),
+        certificate("authority.pem")
+    );
+    let nats = nats_with(&tls);
+    let url = format!("tls://127.0.0.1:{}", nats.port());
+    let authority = certificate("authority.pem");
+    let files = ["client", "foreign-client"]
+        .map(|name| [certificate(&format!("{name}.pem")), certificate(&format!("{name}.key"))]);
+    let [own, foreign] = files.each_ref().map(|[of, key]| {
+        ["--nats-ca", authority.as_str(), "--nats-cert", of.as_str(), "--nats-key", key.as_str()]
+    });
+    play(&url, &own);
+    refused(&url, &own[..2]);
+    refused(&url, &foreign);
+}
+
+#[test]
+fn a_server_of_accounts_lets_those_in_who_have_credentials() {
+    let nats = nats_with(&fs::read_to_string(file("credentials", "server.conf")).unwrap());
+    let url = nats.url();
+    let credentials = file("credentials", "user.creds");
+    play(&url, &["--nats-creds", &credentials]);
+    // The same without the right key.
+    let text = fs::read_to_string(&credentials).unwrap();
+    let own = text.lines().find(|line| line.starts_with("SU")).unwrap();
+    let forged = nats.folder.file("forged.creds", text.replace(own, KEYS[0].seed));
+    for entry in [&[][..], &["--nats-creds", &forged]] {
+        let error = refused(&url, entry);
+        assert!(error.contains("authorization"), "{error}");
+    }
 }
 
 #[test]

@@ -77,11 +77,11 @@ impl Worker {
             let player = &opened.players[unplayed.player].name;
             GivenBack::Failed(format!("the server of `{player}` was overloaded {}", unplayed.message))
         })?;
-        if let Some(percent) = measured.map(|measured| measured.percent())
+        if let Some(percent) = measured.map(|measured| measured.worst_percent())
             && percent > self.settings.max_noise
         {
             return Err(GivenBack::Failed(format!(
-                "this machine stood still for {percent:.1} % of a pair with clocks"
+                "a core of this machine stood still for {percent:.1} % of a pair with clocks"
             )));
         }
         Ok((games, scale))

@@ -7,14 +7,14 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::build::{Build, Trusted};
 use super::denied::Denied;
 use super::error::FleetError;
 use super::given_back::GivenBack;
 use super::queue::Queue;
+use super::sent_program::{SentProgram, Trusted};
 
 /// The programs that a worker may run, and where it keeps them.
-pub struct Builds {
+pub struct Programs {
     folder: PathBuf,
     trusted: Vec<Trusted>,
     most_bytes: u64,
@@ -22,7 +22,7 @@ pub struct Builds {
     compared: Mutex<HashSet<String>>,
 }
 
-impl Builds {
+impl Programs {
     /// Keeps programs in a folder, which is made and belongs to this user alone.
     ///
     /// # Errors
@@ -33,23 +33,23 @@ impl Builds {
     }
 
     /// Where a program is kept.
-    pub(super) fn path(&self, build: &Build) -> PathBuf {
-        self.folder.join(&build.hash)
+    pub(super) fn path(&self, program: &SentProgram) -> PathBuf {
+        self.folder.join(&program.hash)
     }
 
     /// Whether it may run here.
     ///
     /// # Errors
     /// Why not.
-    pub(super) fn check(&self, build: &Build) -> Result<(), String> {
-        let (bytes, most) = (build.bytes, self.most_bytes);
+    pub(super) fn check(&self, program: &SentProgram) -> Result<(), String> {
+        let (bytes, most) = (program.bytes, self.most_bytes);
         match () {
-            () if !build.is_one() => Err("is no build".to_owned()),
-            () if build.signature.is_none() => Err("is a build that nobody signed (--sign)".to_owned()),
-            () if !self.trusted.iter().any(|trusted| build.is_signed_by(trusted)) => {
-                Err("is a build that nobody signed whom this worker trusts (--trust)".to_owned())
+            () if !program.is_one() => Err("is no program".to_owned()),
+            () if program.signature.is_none() => Err("is a program that nobody signed (--sign)".to_owned()),
+            () if !self.trusted.iter().any(|trusted| program.is_signed_by(trusted)) => {
+                Err("is a program that nobody signed whom this worker trusts (--trust)".to_owned())
             }
-            () if bytes > most => Err(format!("is a build of {bytes} bytes, and this worker takes {most}")),
+            () if bytes > most => Err(format!("is a program of {bytes} bytes, and this worker takes {most}")),
             () => Ok(()),
         }
     }
@@ -61,31 +61,31 @@ impl Builds {
     pub(super) async fn fetch(
         &self,
         queue: &Queue,
-        build: &Build,
+        program: &SentProgram,
     ) -> Result<Result<(), GivenBack>, FleetError> {
-        let why = |why: String| format!("build {}: {why}", shown(&build.hash));
+        let why = |why: String| format!("program {}: {why}", shown(&program.hash));
         let failed = |reason: String| Ok(Err(GivenBack::Failed(why(reason))));
-        if let Err(reason) = self.check(build) {
+        if let Err(reason) = self.check(program) {
             return Ok(Err(Denied(why(reason)).into()));
         }
-        let path = self.path(build);
+        let path = self.path(program);
         let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
-        if compared().contains(&build.hash) && path.exists() {
+        if compared().contains(&program.hash) && path.exists() {
             return Ok(Ok(()));
         }
-        if fs::read(&path).is_ok_and(|content| build.is_of(&content)) {
-            compared().insert(build.hash.clone());
+        if fs::read(&path).is_ok_and(|content| program.is_of(&content)) {
+            compared().insert(program.hash.clone());
             return Ok(Ok(()));
         }
-        let Some(content) = queue.build(build).await? else {
+        let Some(content) = queue.program(program).await? else {
             return failed("it is not on the server".to_owned());
         };
-        if !build.is_of(&content) {
+        if !program.is_of(&content) {
             return failed("what is on the server is something else".to_owned());
         }
         match keep(&path, &content) {
             Ok(()) => {
-                compared().insert(build.hash.clone());
+                compared().insert(program.hash.clone());
                 Ok(Ok(()))
             }
             Err(error) => failed(error.to_string()),
@@ -116,7 +116,7 @@ mod tests {
     use nkeys::KeyPair;
 
     use super::*;
-    use crate::build::Signer;
+    use crate::sent_program::Signer;
 
     fn key() -> (Signer, Trusted) {
         let key = KeyPair::new_user();
@@ -124,31 +124,31 @@ mod tests {
         (Signer::read(&key.seed().unwrap()).unwrap(), trusted)
     }
 
-    fn builds(trusted: Vec<Trusted>) -> Builds {
-        Builds { folder: PathBuf::new(), trusted, most_bytes: 100, compared: Mutex::default() }
+    fn programs(trusted: Vec<Trusted>) -> Programs {
+        Programs { folder: PathBuf::new(), trusted, most_bytes: 100, compared: Mutex::default() }
     }
 
     #[test]
     fn what_a_trusted_key_signed_may_run_and_nothing_else() {
         let ((signer, trusted), (other, _)) = (key(), key());
-        let builds = builds(vec![trusted]);
-        let build = Build::new(b"#!/bin/sh", vec!["-x".into()], Some(&signer));
-        assert_eq!(builds.check(&build), Ok(()));
-        let read: Build = serde_json::from_str(&serde_json::to_string(&build).unwrap()).unwrap();
-        assert_eq!(builds.check(&read), Ok(()));
+        let programs = programs(vec![trusted]);
+        let program = SentProgram::new(b"#!/bin/sh", vec!["-x".into()], Some(&signer));
+        assert_eq!(programs.check(&program), Ok(()));
+        let read: SentProgram = serde_json::from_str(&serde_json::to_string(&program).unwrap()).unwrap();
+        assert_eq!(programs.check(&read), Ok(()));
         for (changed, words) in [
-            (Build { signature: None, ..build.clone() }, "nobody signed (--sign)"),
-            (Build::new(b"#!/bin/sh", vec!["-x".into()], Some(&other)), "whom this worker trusts"),
-            (Build { arguments: vec!["-y".into()], ..build.clone() }, "whom this worker trusts"),
+            (SentProgram { signature: None, ..program.clone() }, "nobody signed (--sign)"),
+            (SentProgram::new(b"#!/bin/sh", vec!["-x".into()], Some(&other)), "whom this worker trusts"),
+            (SentProgram { arguments: vec!["-y".into()], ..program.clone() }, "whom this worker trusts"),
             (
-                Build { hash: Build::new(b"else", Vec::new(), None).hash, ..build.clone() },
+                SentProgram { hash: SentProgram::new(b"else", Vec::new(), None).hash, ..program.clone() },
                 "whom this worker trusts",
             ),
-            (Build { hash: "../../bin/sh".into(), ..build.clone() }, "is no build"),
-            (Build { signature: Some("zz".into()), ..build.clone() }, "whom this worker trusts"),
-            (Build::new(&[0; 101], Vec::new(), Some(&signer)), "of 101 bytes"),
+            (SentProgram { hash: "../../bin/sh".into(), ..program.clone() }, "is no program"),
+            (SentProgram { signature: Some("zz".into()), ..program.clone() }, "whom this worker trusts"),
+            (SentProgram::new(&[0; 101], Vec::new(), Some(&signer)), "of 101 bytes"),
         ] {
-            let why = builds.check(&changed).unwrap_err();
+            let why = programs.check(&changed).unwrap_err();
             assert!(why.contains(words), "{why}");
         }
     }

@@ -16,7 +16,7 @@ const MOST_ARGUMENTS: usize = 64;
 
 /// A program that is sent along with a match.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Build {
+pub struct SentProgram {
     /// SHA-256 of the file, in hexadecimal.
     pub hash: String,
     /// The length of the file in bytes.
@@ -34,23 +34,24 @@ pub struct Signer(KeyPair);
 /// Who may sign what runs here.
 pub struct Trusted(KeyPair);
 
-impl Build {
+impl SentProgram {
     /// The program of a file's content.
     #[must_use]
     pub fn new(content: &[u8], arguments: Vec<String>, signer: Option<&Signer>) -> Self {
-        let mut build = Self { hash: hash(content), bytes: content.len() as u64, arguments, signature: None };
-        build.signature = signer.map(|Signer(key)| {
-            let signature = key.sign(&build.signed()).expect("a signer has a seed");
+        let mut program =
+            Self { hash: hash(content), bytes: content.len() as u64, arguments, signature: None };
+        program.signature = signer.map(|Signer(key)| {
+            let signature = key.sign(&program.signed()).expect("a signer has a seed");
             hex(&signature)
         });
-        build
+        program
     }
 
     /// What is signed: a change of anything that decides what runs is another text.
     fn signed(&self) -> Vec<u8> {
         let unsigned = Self { signature: None, ..self.clone() };
         let text = serde_json::to_string(&unsigned).expect("it holds only texts and integers");
-        format!("plyd build 1\n{text}").into_bytes()
+        format!("plyd program 1\n{text}").into_bytes()
     }
 
     /// Whether the signature is of that key.

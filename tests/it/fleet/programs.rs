@@ -44,13 +44,14 @@ fn a_signed_program_is_run_by_a_worker_that_trusts_the_key() {
     let folder = |name: &str| nats.folder.path.join(name).to_str().unwrap().to_owned();
     let [theirs, ours] = ["theirs", "ours"].map(folder);
     let _careful = worker(&nats, "careful", &[]);
-    let _loyal = worker(&nats, "loyal", &["--allow-builds", "--trust", other.public, "--builds", &theirs]);
-    for (name, words) in [("careful", "--allow-builds"), ("loyal", "whom this worker trusts")] {
+    let _loyal =
+        worker(&nats, "loyal", &["--allow-programs", "--trust", other.public, "--programs", &theirs]);
+    for (name, words) in [("careful", "--allow-programs"), ("loyal", "whom this worker trusts")] {
         wait_until(words, || shown(&nats, name)["faults"].to_string().contains(words));
     }
     assert!(fs::read_dir(&theirs).unwrap().next().is_none(), "nothing is fetched that may not run");
     let _trusting =
-        worker(&nats, "trusting", &["--allow-builds", "--trust", signer.public, "--builds", &ours]);
+        worker(&nats, "trusting", &["--allow-programs", "--trust", signer.public, "--programs", &ours]);
     let output = process::outcome(coordinator);
     assert!(output.status.success());
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
