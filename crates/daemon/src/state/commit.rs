@@ -58,9 +58,9 @@ impl State {
         self.jobs.get(id).is_some_and(|job| is_timed(job) || task.interrupt.is_hurried())
     }
 
-    /// Notes that a request takes longer than the quick threads have. The slow ones work below the priority of
-    /// searches, so on a machine without a core to spare they may not work at all: the reading of a `go` is
-    /// bounded in time.
+    /// Notes that a request takes longer than the quick threads have. The slow ones work below the priority
+    /// of searches, so on a machine without a core to spare they may not work at all: the reading of a `go`
+    /// is bounded in time.
     pub(crate) fn takes_longer(&mut self, task: &Task, now_ns: u64) {
         let Work::Go(id, _) = &task.work else { return };
         let at = now_ns + self.limits.reading.as_nanos() as u64;
