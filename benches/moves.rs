@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use plyd::cli::columns::{Columns, grouped};
 use plyd::game::{Game, Root, Rules, Setting, Turn};
-use plyd::games::bits::{Bits, U192};
+use plyd::games::bits::{Bits, Colours};
 use plyd::games::colosseum::rules::Colosseum;
 use plyd::games::colosseum::setup::{Setup, StartWalls};
 use plyd::games::ijk::eval::Lead;
@@ -37,8 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         Columns::new(["colosseum", "moves a position", "positions listed a second", "moves played a second"]);
     table.row(colosseum::<u64>(6));
     table.row(colosseum::<u64>(8));
-    table.row(colosseum::<u128>(10));
-    table.row(colosseum::<U192>(12));
+    table.row(colosseum::<Colours<u64>>(10));
+    table.row(colosseum::<Colours<u128>>(12));
     let mut out = io::stdout();
     writeln!(out, "{table}")?;
     let mut table =

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use plyd::cli::columns::{Columns, grouped};
 use plyd::game::{Game, Turn};
-use plyd::games::bits::Bits;
+use plyd::games::bits::{Bits, Colours};
 use plyd::games::isolation::rules::{Isolation, Position};
 use plyd::games::isolation::solver::{Solver, expected_nodes};
 use plyd::search::Control;
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         rows.push(measure(&Isolation::<u64>::new(7, 7), ply, &args));
     }
     for ply in [44, 40, 38, 36, 35, 34, 33, 32, 31, 30, 29, 28] {
-        rows.push(measure(&Isolation::<u128>::new(11, 9), ply, &args));
+        rows.push(measure(&Isolation::<Colours<u64>>::new(11, 9), ply, &args));
     }
     let mut out = io::stdout().lock();
     if args.json {

@@ -1,6 +1,7 @@
 //! plyd's own search, by the default player with the mobility evaluation.
 
 use plyd::game::{Game as _, Root};
+use plyd::games::bits::Colours;
 use plyd::games::isolation::eval::Mobility;
 use plyd::games::isolation::rules::Position;
 use plyd::options::Options;
@@ -13,7 +14,7 @@ use crate::searched::{Searched, timed};
 /// Searches a position with an empty table.
 pub(crate) fn search(
     game: &Rules,
-    pos: &Position<u128>,
+    pos: &Position<Colours<u64>>,
     depth: u32,
     table_mb: usize,
     threads: usize,

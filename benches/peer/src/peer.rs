@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use minimax::{Evaluation, IterativeOptions, IterativeSearch, Replacement, Strategy, Winner};
 use plyd::game::Game as _;
-use plyd::games::bits::Bits as _;
+use plyd::games::bits::{Bits as _, Colours, Part as _};
 use plyd::games::isolation::rules::{Position, Target};
 
 use crate::positions::{HEIGHT, Rules, WIDTH};
@@ -98,7 +98,12 @@ impl Settings {
 }
 
 /// Searches a position with an empty table.
-pub(crate) fn search(pos: &Position<u128>, depth: u32, table_mb: usize, settings: Settings) -> Searched {
+pub(crate) fn search(
+    pos: &Position<Colours<u64>>,
+    depth: u32,
+    table_mb: usize,
+    settings: Settings,
+) -> Searched {
     if settings.sorted {
         run(Mobility::<true>, pos, depth, settings.options(table_mb << 20))
     } else {
@@ -108,7 +113,7 @@ pub(crate) fn search(pos: &Position<u128>, depth: u32, table_mb: usize, settings
 
 fn run<const SORTED: bool>(
     evaluator: Mobility<SORTED>,
-    pos: &Position<u128>,
+    pos: &Position<Colours<u64>>,
     depth: u32,
     options: IterativeOptions,
 ) -> Searched {
@@ -129,11 +134,11 @@ fn nodes(stats: &str) -> u64 {
 struct Knights<const SORTED: bool>;
 
 impl<const SORTED: bool> minimax::Game for Knights<SORTED> {
-    type S = Position<u128>;
+    type S = Position<Colours<u64>>;
     type M = Target;
 
     #[inline]
-    fn generate_moves(pos: &Position<u128>, moves: &mut Vec<Target>) -> Option<Winner> {
+    fn generate_moves(pos: &Position<Colours<u64>>, moves: &mut Vec<Target>) -> Option<Winner> {
         RULES.moves(pos, moves);
         if SORTED {
             moves.sort_by_key(|&mv| -RULES.order(pos, mv));
@@ -143,24 +148,24 @@ impl<const SORTED: bool> minimax::Game for Knights<SORTED> {
     }
 
     #[inline]
-    fn apply(pos: &mut Position<u128>, mv: Target) -> Option<Position<u128>> {
+    fn apply(pos: &mut Position<Colours<u64>>, mv: Target) -> Option<Position<Colours<u64>>> {
         let mut next = *pos;
         RULES.play(&mut next, mv);
         Some(next)
     }
 
     #[inline]
-    fn get_winner(pos: &Position<u128>) -> Option<Winner> {
+    fn get_winner(pos: &Position<Colours<u64>>) -> Option<Winner> {
         RULES.targets(pos, pos.mover()).is_empty().then_some(Winner::PlayerJustMoved)
     }
 
     #[inline]
-    fn zobrist_hash(pos: &Position<u128>) -> u64 {
+    fn zobrist_hash(pos: &Position<Colours<u64>>) -> u64 {
         RULES.hash(pos)
     }
 
     /// Never played: `minimax` makes its table of countermoves only for games that have one.
-    fn null_move(_: &Position<u128>) -> Option<Target> {
+    fn null_move(_: &Position<Colours<u64>>) -> Option<Target> {
         Some(Target(0))
     }
 
@@ -181,7 +186,7 @@ impl<const SORTED: bool> minimax::Evaluator for Mobility<SORTED> {
     type G = Knights<SORTED>;
 
     #[inline]
-    fn evaluate(&self, pos: &Position<u128>) -> Evaluation {
+    fn evaluate(&self, pos: &Position<Colours<u64>>) -> Evaluation {
         let moves = |side| RULES.targets(pos, side).len() as Evaluation;
         moves(pos.mover()) - moves(pos.mover().other())
     }

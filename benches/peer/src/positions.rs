@@ -1,10 +1,11 @@
 //! The positions that are searched.
 
+use plyd::games::bits::Colours;
 use plyd::games::isolation::notation::Layout;
 use plyd::games::isolation::rules::{Isolation, Position};
 
 /// Knight Isolation on 11x9, as both searches play it.
-pub(crate) type Rules = Isolation<u128>;
+pub(crate) type Rules = Isolation<Colours<u64>>;
 
 /// Columns.
 pub(crate) const WIDTH: usize = 11;
@@ -21,7 +22,7 @@ const TEXTS: [&str; 4] = [
 ];
 
 /// The positions with their texts.
-pub(crate) fn all(game: &Rules) -> Vec<(&'static str, Position<u128>)> {
+pub(crate) fn all(game: &Rules) -> Vec<(&'static str, Position<Colours<u64>>)> {
     TEXTS
         .iter()
         .map(|&text| (text, Layout::parse(text).expect("the texts are positions").position(game)))

@@ -2,25 +2,26 @@
 //!
 //! Knows no game: the board defines a step.
 
-use crate::bits::Bits;
+use crate::bits::{Bits, Colour, Part};
 
 /// A board on which sets of cells move a step at a time: [`Flood`] has an example.
-pub trait Step<B> {
-    /// The cells that are a step away from any cell of the set.
-    fn step(&self, set: B) -> B;
+pub trait Step<B: Bits> {
+    /// The cells that are a step away from any cell of the part; it may have bits beyond the board.
+    fn step<P: Part<B>>(&self, part: P) -> P::Next;
 }
 
 /// What each side floods when a cell that one side flooded bars the other.
 ///
 /// ```
+/// use plyd_games::bits::Part;
 /// use plyd_games::flood::{Flood, Step};
 ///
 /// /// Cells in a row.
 /// struct Row;
 ///
 /// impl Step<u64> for Row {
-///     fn step(&self, cells: u64) -> u64 {
-///         cells << 1 | cells >> 1
+///     fn step<P: Part<u64>>(&self, cells: P) -> P::Next {
+///         cells.up(1) | cells.down(1)
 ///     }
 /// }
 ///
@@ -40,17 +41,23 @@ impl<B: Bits> Flood<B> {
     #[inline]
     #[must_use]
     pub fn new(board: &impl Step<B>, open: B, first: B, second: B) -> Self {
-        let (mut edge_1, mut edge_2) = (first, second);
-        let mut free = open & !(edge_1 | edge_2);
-        let (mut first, mut second) = (first, second);
-        while !(edge_1 | edge_2).is_empty() && !free.is_empty() {
-            edge_1 = board.step(edge_1) & free;
-            edge_2 = board.step(edge_2) & free;
-            free &= !(edge_1 | edge_2);
-            first |= edge_1;
-            second |= edge_2;
+        if B::COLOURS > 1 {
+            Self::apart(board, open, first, second)
+        } else {
+            Self::whole(board, open, first, second)
         }
-        Self { first, second }
+    }
+
+    /// Four floods, by the colours: too much to be part of each caller.
+    #[inline(never)]
+    fn apart(board: &impl Step<B>, open: B, first: B, second: B) -> Self {
+        Self::whole(board, open, first, second)
+    }
+
+    #[inline]
+    fn whole(board: &impl Step<B>, open: B, first: B, second: B) -> Self {
+        let race = Race { board, free: open & !(first | second), flood: Self { first, second } };
+        by_colour(first, second, race)
     }
 
     /// Every cell that a side can ever reach.
@@ -65,6 +72,85 @@ impl<B: Bits> Flood<B> {
     #[must_use]
     pub(crate) fn is_apart(&self, board: &impl Step<B>) -> bool {
         ((self.first | board.step(self.first)) & self.second).is_empty()
+    }
+}
+
+/// Something that starts from two sets of cells, and goes step by step.
+pub(crate) trait Walk<B> {
+    /// What it finds.
+    type Found;
+
+    /// Goes from sets.
+    fn go(self, first: B, second: B) -> Self::Found;
+
+    /// Goes from sets that have one colour each.
+    fn go_by_colour<P, Q>(self, first: P, second: Q) -> Self::Found
+    where
+        P: Part<B, Next: Part<B, Next = P>>,
+        Q: Part<B, Next: Part<B, Next = Q>>;
+}
+
+/// Walks from two sets. Where colours are apart and each set has one, no step needs the words of the other.
+#[inline]
+pub(crate) fn by_colour<B: Bits, W: Walk<B>>(first: B, second: B, walk: W) -> W::Found {
+    match (first.colour(), second.colour()) {
+        (Some(Colour::Even), Some(Colour::Even)) => {
+            walk.go_by_colour(B::Even::of(first), B::Even::of(second))
+        }
+        (Some(Colour::Even), Some(Colour::Odd)) => walk.go_by_colour(B::Even::of(first), B::Odd::of(second)),
+        (Some(Colour::Odd), Some(Colour::Even)) => walk.go_by_colour(B::Odd::of(first), B::Even::of(second)),
+        (Some(Colour::Odd), Some(Colour::Odd)) => walk.go_by_colour(B::Odd::of(first), B::Odd::of(second)),
+        _ => walk.go(first, second),
+    }
+}
+
+/// A flood on its way.
+struct Race<'a, B, S> {
+    board: &'a S,
+    free: B,
+    flood: Flood<B>,
+}
+
+impl<B: Bits, S: Step<B>> Race<'_, B, S> {
+    #[inline]
+    fn step<P: Part<B>, Q: Part<B>>(&mut self, edge_1: P, edge_2: Q) -> (P::Next, Q::Next) {
+        let edge_1 = self.board.step(edge_1) & P::Next::of(self.free);
+        let edge_2 = self.board.step(edge_2) & Q::Next::of(self.free);
+        edge_1.take_from(&mut self.free);
+        edge_2.take_from(&mut self.free);
+        edge_1.put_into(&mut self.flood.first);
+        edge_2.put_into(&mut self.flood.second);
+        (edge_1, edge_2)
+    }
+
+    #[inline]
+    fn is_over<P: Part<B>, Q: Part<B>>(&self, edge_1: P, edge_2: Q) -> bool {
+        edge_1.is_empty() && edge_2.is_empty() || self.free.is_empty()
+    }
+}
+
+impl<B: Bits, S: Step<B>> Walk<B> for Race<'_, B, S> {
+    type Found = Flood<B>;
+
+    #[inline]
+    fn go(mut self, mut first: B, mut second: B) -> Flood<B> {
+        while !self.is_over(first, second) {
+            (first, second) = self.step(first, second);
+        }
+        self.flood
+    }
+
+    #[inline]
+    fn go_by_colour<P, Q>(mut self, mut first: P, mut second: Q) -> Flood<B>
+    where
+        P: Part<B, Next: Part<B, Next = P>>,
+        Q: Part<B, Next: Part<B, Next = Q>>,
+    {
+        while !self.is_over(first, second) {
+            let (next_1, next_2) = self.step(first, second);
+            (first, second) = self.step(next_1, next_2);
+        }
+        self.flood
     }
 }
 

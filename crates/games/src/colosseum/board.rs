@@ -1,10 +1,11 @@
 //! Boards of Colosseum Survival: which sides of cells are open, where one can walk, and what a wall closes.
 //!
-//! A board knows its size and the walls, and nothing of players, turns or texts. Cell `row * size + column`
-//! is bit number `row * size + column`, without padding: sizes up to 8 fit a `u64`, up to 11 a `u128`, and 12
-//! three words.
+//! A board knows its size and the walls, and nothing of players, turns or texts. Sizes up to 8 fit a `u64`,
+//! in which cell `row * size + column` has that number. Beyond, the cells of the two colours of a chess board
+//! are in words of their own, and a row of even size is followed by a number without a cell, so that each
+//! step changes the parity of the number.
 
-use crate::bits::Bits;
+use crate::bits::{Bits, Part};
 use crate::flood::{Step, reachable};
 
 /// The smallest size.
@@ -64,10 +65,28 @@ impl<B: Bits> Open<B> {
     #[inline]
     pub(super) fn toggle(&mut self, wall: Wall) {
         match wall {
-            Wall::Right(cell) => self.right = self.right ^ B::single(cell),
-            Wall::Below(cell) => self.down = self.down ^ B::single(cell),
+            Wall::Right(cell) => self.right ^= B::single(cell),
+            Wall::Below(cell) => self.down ^= B::single(cell),
         }
     }
+}
+
+/// How far apart the numbers of two cells in a column are, one below the other, on a board of that size.
+#[must_use]
+pub(super) const fn row_len(size: usize) -> usize {
+    if size * size <= 64 { size } else { size | 1 }
+}
+
+/// The number of a cell on a board of that size.
+#[must_use]
+pub(super) const fn cell_at(size: usize, row: usize, column: usize) -> u8 {
+    (row * row_len(size) + column) as u8
+}
+
+/// The row and the column of a cell on a board of that size.
+#[must_use]
+pub(super) const fn place_of(size: usize, cell: u8) -> (usize, usize) {
+    (cell as usize / row_len(size), cell as usize % row_len(size))
 }
 
 /// What a board's size fixes.
@@ -81,29 +100,27 @@ pub(super) struct Board<B> {
 }
 
 impl<B: Bits> Board<B> {
-    /// The board of that size, which must be within [`MIN_SIZE`], [`MAX_SIZE`] and the capacity of `B`; three
-    /// words are for the largest size alone.
+    /// The board of that size, which must be within [`MIN_SIZE`], [`MAX_SIZE`] and the capacity of `B`. Where
+    /// colours are apart, it must be one of the larger or odd sizes, and words of 128 bits are for the
+    /// largest alone.
     #[must_use]
     pub(super) fn new(size: usize) -> Self {
-        assert!((MIN_SIZE..=MAX_SIZE).contains(&size) && size * size <= B::CAPACITY);
+        assert!((MIN_SIZE..=MAX_SIZE).contains(&size) && row_len(size) * size <= B::CAPACITY + size % 2);
+        assert!(B::COLOURS == 1 || row_len(size) % 2 == 1);
         assert!(B::CAPACITY <= 128 || size == MAX_SIZE);
-        let set_of = |keep: &dyn Fn(usize) -> bool| {
-            let cells = (0..size * size).filter(|&cell| keep(cell));
-            cells.fold(B::EMPTY, |set, cell| set | B::single(cell as u8))
+        let set_of = |rows: usize, columns: usize| {
+            let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+            cells.fold(B::EMPTY, |set, (row, column)| set | B::single(cell_at(size, row, column)))
         };
-        Self {
-            size: size as u32,
-            full: set_of(&|_| true),
-            top: set_of(&|cell| cell < size),
-            left: set_of(&|cell| cell % size == 0),
-        }
+        Self { size: size as u32, full: set_of(size, size), top: set_of(1, size), left: set_of(size, 1) }
     }
 
     /// The number of rows, and of columns.
     #[inline]
     #[must_use]
     pub(super) fn size(&self) -> usize {
-        self.row() as usize
+        // Only one size needs words of 128 bits: with this hint the compiler shifts them without other cases.
+        if B::CAPACITY > 128 { MAX_SIZE } else { self.size as usize }
     }
 
     /// The number of cells.
@@ -111,6 +128,25 @@ impl<B: Bits> Board<B> {
     #[must_use]
     pub(super) fn cells(&self) -> usize {
         self.size() * self.size()
+    }
+
+    /// The number above those of all cells.
+    #[inline]
+    #[must_use]
+    pub(super) fn numbers(&self) -> usize {
+        self.row() as usize * self.size()
+    }
+
+    /// A cell by its row and its column.
+    #[must_use]
+    pub(super) fn cell_at(&self, row: usize, column: usize) -> u8 {
+        cell_at(self.size(), row, column)
+    }
+
+    /// The row and the column of a cell.
+    #[must_use]
+    pub(super) fn place_of(&self, cell: u8) -> (usize, usize) {
+        place_of(self.size(), cell)
     }
 
     /// All cells.
@@ -124,24 +160,22 @@ impl<B: Bits> Board<B> {
     #[inline]
     #[must_use]
     pub(super) fn steps(&self) -> u32 {
-        self.row().div_ceil(2)
+        self.size().div_ceil(2) as u32
     }
 
     /// A board without walls.
     #[must_use]
     pub(super) fn bare(&self) -> Open<B> {
-        let full = self.full();
-        let last = |cell: &u8| (usize::from(*cell) + 1) % self.size() == 0;
-        let last_column = full.cells().filter(last).fold(B::EMPTY, |set, cell| set | B::single(cell));
-        Open { right: full & !last_column, down: full >> self.row() }
+        let without = |edge: B| self.full() & !edge;
+        Open { right: without(self.left).down(1), down: without(self.top).down(self.row()) }
     }
 
-    /// How far apart in bits a cell and the one below it are.
+    /// How far apart the numbers of two cells in a column are, one below the other.
     #[inline]
-    fn row(&self) -> u32 {
-        // Only one size needs three words, and none is over 15: with this hint the compiler shifts without
-        // other cases.
-        if B::CAPACITY > 128 { MAX_SIZE as u32 } else { self.size & 15 }
+    pub(super) fn row(&self) -> u32 {
+        // With this hint the compiler knows by how many bits the two colours differ, and shifts a u128
+        // without the case of 64 and more.
+        if B::COLOURS > 1 { self.size() as u32 & 15 | 1 } else { row_len(self.size()) as u32 & 15 }
     }
 
     /// The place of the wall on a side of a cell; none at the border above and on the left.
@@ -160,7 +194,7 @@ impl<B: Bits> Board<B> {
     #[inline]
     #[must_use]
     pub(super) fn sides(&self, open: &Open<B>) -> [B; 4] {
-        [open.down << self.row(), open.right, open.down, open.right << 1]
+        [open.down.up(self.row()), open.right, open.down, open.right.up(1)]
     }
 
     /// The cells that are open on three sides or more.
@@ -187,7 +221,7 @@ impl<B: Bits> Board<B> {
     pub(super) fn may_close(&self, open: &Open<B>, wall: Wall) -> bool {
         let row = self.row();
         // The cells at whose lower right corner a wall ends, or the border is.
-        let met = !(open.right & open.down & (open.right >> row) & (open.down >> 1));
+        let met = !(open.right & open.down & open.right.down(row) & open.down.down(1));
         match wall {
             Wall::Right(cell) => met.has(cell) && (self.top.has(cell) || met.has(cell - row as u8)),
             Wall::Below(cell) => met.has(cell) && (self.left.has(cell) || met.has(cell - 1)),
@@ -221,18 +255,18 @@ impl<B: Bits> Board<B> {
     /// Where a symmetry takes a cell: 0 is the identity, 3 turns the board by half.
     #[must_use]
     pub(super) fn image(&self, symmetry: usize, cell: u8) -> u8 {
-        let size = self.size();
-        let (mut row, mut column) = (usize::from(cell) / size, usize::from(cell) % size);
+        let last = self.size() - 1;
+        let (mut row, mut column) = self.place_of(cell);
         if symmetry & 1 != 0 {
-            column = size - 1 - column;
+            column = last - column;
         }
         if symmetry & 2 != 0 {
-            row = size - 1 - row;
+            row = last - row;
         }
         if symmetry & 4 != 0 {
             (row, column) = (column, row);
         }
-        (row * size + column) as u8
+        self.cell_at(row, column)
     }
 
     /// Where a symmetry takes the place of a wall between two cells.
@@ -262,16 +296,18 @@ pub(super) struct Paths<'a, B> {
 
 impl<B: Bits> Step<B> for Paths<'_, B> {
     #[inline]
-    fn step(&self, set: B) -> B {
+    fn step<P: Part<B>>(&self, part: P) -> P::Next {
         let Open { right, down } = *self.open;
-        ((set & right) << 1) | ((set >> 1) & right) | ((set & down) << self.row) | ((set >> self.row) & down)
+        let ahead = (part & P::of(right)).up(1) | (part & P::of(down)).up(self.row);
+        let back = (part.down(1) & P::Next::of(right)) | (part.down(self.row) & P::Next::of(down));
+        ahead | back
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bits::U192;
+    use crate::bits::Colours;
     use plyd_core::zobrist::SplitMix64;
 
     /// Walls at random, and any two cells.
@@ -283,7 +319,8 @@ mod tests {
                 open.toggle(wall);
             }
         }
-        (open, [(); 2].map(|()| random.below(board.cells()) as u8))
+        let size = board.size();
+        (open, [(); 2].map(|()| board.cell_at(random.below(size), random.below(size))))
     }
 
     /// The zone of every cell before and after every wall of a random board.
@@ -299,7 +336,7 @@ mod tests {
                 let mut after = open;
                 after.toggle(wall);
                 let (Wall::Right(near) | Wall::Below(near)) = wall;
-                let far = if wall == Wall::Right(near) { near + 1 } else { near + size as u8 };
+                let far = if wall == Wall::Right(near) { near + 1 } else { near + board.row() as u8 };
                 let closes = !board.zone(&after, near).has(far);
                 assert!(!closes || board.may_close(&open, wall), "{open:?} {wall:?}");
                 *(if board.may_close(&open, wall) { &mut closing } else { &mut free }) += 1;
@@ -314,8 +351,8 @@ mod tests {
         for size in MIN_SIZE..=MAX_SIZE {
             let (free, closing) = match size {
                 ..=8 => check::<u64>(size, 1250),
-                9..=11 => check::<u128>(size, 1250),
-                _ => check::<U192>(size, 1250),
+                9..=11 => check::<Colours<u64>>(size, 1250),
+                _ => check::<Colours<u128>>(size, 1250),
             };
             sum = (sum.0 + free, sum.1 + closing);
         }

@@ -2,8 +2,8 @@
 
 use super::position::{Position, Walk};
 use super::rules::Colosseum;
-use crate::bits::Bits;
-use crate::flood::Step;
+use crate::bits::{Bits, Part};
+use crate::flood::{Step, Walk as Spread, by_colour};
 use plyd_core::game::{Context, Evaluator, FutilityMargins, LateMoveReductions, Spec};
 use plyd_core::options::weights::{self, Weights};
 use plyd_core::score::Score;
@@ -152,29 +152,72 @@ struct Ahead<B> {
 }
 
 impl<B: Bits> Ahead<B> {
-    /// Lets both sides walk until nothing can change. If one is two steps ahead of the other in a cell, it is
-    /// so in every cell beyond it, so that the other is not followed any further.
+    /// Lets both sides walk until nothing can change.
     #[inline]
     fn new(board: &impl Step<B>, own: B, opp: B) -> Self {
-        let (mut edge_1, mut edge_2) = (own, opp);
-        let (mut all_1, mut all_2) = (own, opp);
-        let (mut before_1, mut before_2) = (B::EMPTY, B::EMPTY);
-        let (mut first, mut far) = ([own, opp], [B::EMPTY; 2]);
-        loop {
-            let new_1 = board.step(edge_1) & !(all_1 | before_2);
-            let new_2 = board.step(edge_2) & !(all_2 | before_1);
-            (before_1, before_2) = (all_1, all_2);
-            all_1 |= new_1;
-            all_2 |= new_2;
-            first[0] |= new_1 & !all_2;
-            first[1] |= new_2 & !all_1;
-            far[0] |= edge_1 & !all_2;
-            far[1] |= edge_2 & !all_1;
-            if (new_1 | new_2).is_empty() {
-                return Self { first, far };
-            }
-            (edge_1, edge_2) = (new_1, new_2);
+        let chase = Chase { board, unseen: [!own, !opp], unseen_before: [!B::EMPTY; 2], first: [own, opp] };
+        by_colour(own, opp, chase)
+    }
+}
+
+/// Both sides on their way. If one is two steps ahead of the other in a cell, it is so in every cell beyond
+/// it, so that the other is not followed any further.
+struct Chase<'a, B, S> {
+    board: &'a S,
+    /// The cells that each side has not reached, and those that it had not reached a step before.
+    unseen: [B; 2],
+    unseen_before: [B; 2],
+    /// The cells that each side reached first.
+    first: [B; 2],
+}
+
+impl<B: Bits, S: Step<B>> Chase<'_, B, S> {
+    /// A step of both sides from the cells that they reached in the last one.
+    #[inline]
+    fn step<P: Part<B>, Q: Part<B>>(&mut self, edge_1: P, edge_2: Q) -> (P::Next, Q::Next) {
+        let new_1 =
+            self.board.step(edge_1) & P::Next::of(self.unseen[0]) & P::Next::of(self.unseen_before[1]);
+        let new_2 =
+            self.board.step(edge_2) & Q::Next::of(self.unseen[1]) & Q::Next::of(self.unseen_before[0]);
+        edge_1.take_from(&mut self.unseen_before[0]);
+        edge_2.take_from(&mut self.unseen_before[1]);
+        new_1.take_from(&mut self.unseen[0]);
+        new_2.take_from(&mut self.unseen[1]);
+        (new_1 & P::Next::of(self.unseen[1])).put_into(&mut self.first[0]);
+        (new_2 & Q::Next::of(self.unseen[0])).put_into(&mut self.first[1]);
+        (new_1, new_2)
+    }
+
+    /// Who reached a cell where the other did not follow is two steps ahead there.
+    #[inline]
+    fn ahead(self) -> Ahead<B> {
+        let [own, opp] = self.unseen;
+        Ahead { first: self.first, far: [opp & !own, own & !opp] }
+    }
+}
+
+impl<B: Bits, S: Step<B>> Spread<B> for Chase<'_, B, S> {
+    type Found = Ahead<B>;
+
+    #[inline]
+    fn go(mut self, mut own: B, mut opp: B) -> Ahead<B> {
+        while !(own.is_empty() && opp.is_empty()) {
+            (own, opp) = self.step(own, opp);
         }
+        self.ahead()
+    }
+
+    #[inline]
+    fn go_by_colour<P, Q>(mut self, mut own: P, mut opp: Q) -> Ahead<B>
+    where
+        P: Part<B, Next: Part<B, Next = P>>,
+        Q: Part<B, Next: Part<B, Next = Q>>,
+    {
+        while !(own.is_empty() && opp.is_empty()) {
+            let (own_next, opp_next) = self.step(own, opp);
+            (own, opp) = self.step(own_next, opp_next);
+        }
+        self.ahead()
     }
 }
 
@@ -186,56 +229,69 @@ mod tests {
     use super::super::oracle::{Place, random_games};
     use super::super::setup::{Setup, StartWalls};
     use super::*;
+    use crate::bits::Colours;
     use plyd_core::game::Side;
 
-    #[test]
-    fn the_race_counts_the_cells_that_each_reaches_first() {
-        for (size, games) in [(5, 10), (8, 4), (11, 1)] {
-            let game = Colosseum::<u128>::new(Setup { size, start_walls: StartWalls::Fall2023, seed: 0 });
-            random_games(size as i32, games, |_, oracle| {
-                let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
-                let [own, opp] = [oracle.active, 1 - oracle.active]
-                    .map(|player| oracle.within(oracle.places[player], u32::MAX, None));
-                // Pockets that one side cannot reach count for the other.
-                let sooner = |one: &HashMap<_, u32>, other: &HashMap<_, u32>| {
-                    let first =
-                        |&(place, steps): &(&_, &u32)| other.get(place).is_none_or(|other| steps < other);
-                    one.iter().filter(first).count() as i32
-                };
-                let expected = 1000 * (sooner(&own, &opp) - sooner(&opp, &own));
-                let context = Context { root: Side::First, last: None };
-                let value = Race::new(&game).evaluate(&game, &pos, &context).raw();
-                assert_eq!(value, expected, "{}", oracle.text());
-                let (least, most) = Evaluator::<Colosseum<u128>>::range(&Race::new(&game));
-                assert!((least..=most).contains(&value));
-            });
-        }
+    /// Compares the evaluations of a size with the oracle's distances, cell by cell.
+    fn check<B: Bits>(size: usize, games: u64) {
+        let game = Colosseum::<B>::new(Setup { size, start_walls: StartWalls::Fall2023, seed: 0 });
+        the_race_counts_the_cells_that_each_reaches_first(&game, games);
+        the_ground_counts_wide_cells_that_one_reaches_two_steps_sooner(&game, games);
     }
 
     #[test]
-    fn the_ground_counts_wide_cells_that_one_reaches_two_steps_sooner() {
-        for (size, games) in [(5, 10), (8, 4), (11, 1)] {
-            let game = Colosseum::<u128>::new(Setup { size, start_walls: StartWalls::Fall2023, seed: 0 });
-            random_games(size as i32, games, |_, oracle| {
-                let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
-                let [own, opp] = [oracle.active, 1 - oracle.active]
-                    .map(|player| oracle.within(oracle.places[player], u32::MAX, None));
-                let is_wide = |place: Place| (0..4).filter(|&side| !oracle.has_wall(place, side)).count() > 2;
-                let worth = |one: &HashMap<Place, u32>, other: &HashMap<Place, u32>| -> i32 {
-                    let cell = |(place, steps): (&Place, &u32)| {
-                        let ahead = other.get(place).map_or(u32::MAX, |other| other.saturating_sub(*steps));
-                        300 * i32::from(ahead > 0) + 700 * i32::from(ahead > 1 && is_wide(*place))
-                    };
-                    one.iter().map(cell).sum()
-                };
-                let context = Context { root: Side::First, last: None };
-                // Worths that can be distinguished.
-                let ground = Ground { first: 300, far: 700, tempo: 1100, ..Ground::new(&game) };
-                let value = ground.evaluate(&game, &pos, &context).raw();
-                assert_eq!(value, worth(&own, &opp) - worth(&opp, &own) + 1100, "{}", oracle.text());
-                let (least, most) = Evaluator::<Colosseum<u128>>::range(&ground);
-                assert!((least..=most).contains(&value));
-            });
+    fn evaluations_of_every_size_agree_with_the_oracle() {
+        for size in 5..=12 {
+            match size {
+                ..=8 => check::<u64>(size, 6),
+                9..=11 => check::<Colours<u64>>(size, 1),
+                _ => check::<Colours<u128>>(size, 1),
+            }
         }
+    }
+
+    fn the_race_counts_the_cells_that_each_reaches_first<B: Bits>(game: &Colosseum<B>, games: u64) {
+        random_games(game.board().size() as i32, games, |_, oracle| {
+            let pos = Layout::parse(&oracle.text()).unwrap().position(game);
+            let [own, opp] = [oracle.active, 1 - oracle.active]
+                .map(|player| oracle.within(oracle.places[player], u32::MAX, None));
+            // Pockets that one side cannot reach count for the other.
+            let sooner = |one: &HashMap<_, u32>, other: &HashMap<_, u32>| {
+                let first = |&(place, steps): &(&_, &u32)| other.get(place).is_none_or(|other| steps < other);
+                one.iter().filter(first).count() as i32
+            };
+            let expected = 1000 * (sooner(&own, &opp) - sooner(&opp, &own));
+            let context = Context { root: Side::First, last: None };
+            let value = Race::new(game).evaluate(game, &pos, &context).raw();
+            assert_eq!(value, expected, "{}", oracle.text());
+            let (least, most) = Evaluator::<Colosseum<B>>::range(&Race::new(game));
+            assert!((least..=most).contains(&value));
+        });
+    }
+
+    fn the_ground_counts_wide_cells_that_one_reaches_two_steps_sooner<B: Bits>(
+        game: &Colosseum<B>,
+        games: u64,
+    ) {
+        random_games(game.board().size() as i32, games, |_, oracle| {
+            let pos = Layout::parse(&oracle.text()).unwrap().position(game);
+            let [own, opp] = [oracle.active, 1 - oracle.active]
+                .map(|player| oracle.within(oracle.places[player], u32::MAX, None));
+            let is_wide = |place: Place| (0..4).filter(|&side| !oracle.has_wall(place, side)).count() > 2;
+            let worth = |one: &HashMap<Place, u32>, other: &HashMap<Place, u32>| -> i32 {
+                let cell = |(place, steps): (&Place, &u32)| {
+                    let ahead = other.get(place).map_or(u32::MAX, |other| other.saturating_sub(*steps));
+                    300 * i32::from(ahead > 0) + 700 * i32::from(ahead > 1 && is_wide(*place))
+                };
+                one.iter().map(cell).sum()
+            };
+            let context = Context { root: Side::First, last: None };
+            // Worths that can be distinguished.
+            let ground = Ground { first: 300, far: 700, tempo: 1100, ..Ground::new(game) };
+            let value = ground.evaluate(game, &pos, &context).raw();
+            assert_eq!(value, worth(&own, &opp) - worth(&opp, &own) + 1100, "{}", oracle.text());
+            let (least, most) = Evaluator::<Colosseum<B>>::range(&ground);
+            assert!((least..=most).contains(&value));
+        });
     }
 }

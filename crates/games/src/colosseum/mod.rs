@@ -34,6 +34,7 @@ mod start;
 
 use std::sync::Arc;
 
+use self::board::MAX_SIZE;
 pub use self::board::Side;
 pub use self::position::{Position, Walk};
 
@@ -43,7 +44,7 @@ use self::players::PublishedPlayer;
 use self::published_eval::{Part, Published};
 use self::rules::{APART, Colosseum};
 use self::setup::Setup;
-use crate::bits::{Bits, U192};
+use crate::bits::{Bits, Colours};
 use plyd_core::effort::Effort;
 use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, NamedPlayer, Playable};
 use plyd_core::game::{Named, OpenError, Rules};
@@ -99,10 +100,10 @@ fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc
     let cells = setup.size * setup.size;
     if cells <= u64::CAPACITY {
         open_sized::<u64>(setup, layout.as_ref())
-    } else if cells <= u128::CAPACITY {
-        open_sized::<u128>(setup, layout.as_ref())
+    } else if setup.size < MAX_SIZE {
+        open_sized::<Colours<u64>>(setup, layout.as_ref())
     } else {
-        open_sized::<U192>(setup, layout.as_ref())
+        open_sized::<Colours<u128>>(setup, layout.as_ref())
     }
 }
 
@@ -244,17 +245,20 @@ mod tests {
 
     #[test]
     fn no_evaluation_counts_as_a_win() {
-        let game = Colosseum::<U192>::new(Setup::choose(&Rules::default(), Some(12)).unwrap());
+        let game = Colosseum::<Colours<u128>>::new(Setup::choose(&Rules::default(), Some(12)).unwrap());
         let published = [&[Part::Reachable][..], &[Part::Aggression], &[Part::Winning], &Part::ALL];
-        let ranges =
-            published.map(|parts| Evaluator::<Colosseum<U192>>::range(&Published::new(&game, parts)));
+        let ranges = published
+            .map(|parts| Evaluator::<Colosseum<Colours<u128>>>::range(&Published::new(&game, parts)));
         let most = Ground::weighted(&game, |spec| match spec.kind {
             Kind::Int { max, .. } => max as i32,
             _ => 0,
         });
-        let ground = Evaluator::<Colosseum<U192>>::range(&most);
+        let ground = Evaluator::<Colosseum<Colours<u128>>>::range(&most);
         for (least, most) in ranges.into_iter().chain([ground]) {
-            assert!(-Colosseum::<U192>::WIN_BONUS < least && most < Colosseum::<U192>::WIN_BONUS);
+            assert!(
+                -Colosseum::<Colours<u128>>::WIN_BONUS < least
+                    && most < Colosseum::<Colours<u128>>::WIN_BONUS
+            );
         }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Reads untrusted texts; the rules decide whether a move is legal.
 
-use super::board::{MAX_SIZE, MIN_SIZE, Side as CellSide, Wall};
+use super::board::{MAX_SIZE, MIN_SIZE, Side as CellSide, Wall, cell_at, place_of};
 use super::position::{Position, Walk};
 use super::rules::Colosseum;
 use crate::bits::Bits;
@@ -116,7 +116,7 @@ fn cell(text: &str, size: usize) -> Result<u8, OpenError> {
     if row >= size || column >= size {
         return impossible(format!("a player is off the board: rows and columns are 0 to {}", size - 1));
     }
-    Ok((row * size + column) as u8)
+    Ok(cell_at(size, row, column))
 }
 
 fn read_walls(text: &str, size: usize) -> Result<Vec<Wall>, OpenError> {
@@ -141,7 +141,7 @@ fn read_walls(text: &str, size: usize) -> Result<Vec<Wall>, OpenError> {
         if row > last_row || column > last_column {
             return impossible("a wall is off the board, or on its border".to_owned());
         }
-        let wall = make((row * size + column) as u8);
+        let wall = make(cell_at(size, row, column));
         if walls.contains(&wall) {
             return impossible("a wall occurs twice".to_owned());
         }
@@ -163,8 +163,8 @@ impl<B: Bits> Notation for Colosseum<B> {
         let walls = walls.collect::<Vec<_>>().join(",");
         let walls = if walls.is_empty() { "-" } else { &walls };
         let [first, second] = Side::ALL.map(|side| {
-            let cell = usize::from(pos.player(side));
-            format!("{},{}", cell / size, cell % size)
+            let (row, column) = place_of(size, pos.player(side));
+            format!("{row},{column}")
         });
         format!("{size} {first} {second} {walls} {}", pos.mover().index() + 1)
     }
@@ -187,12 +187,12 @@ impl<B: Bits> Notation for Colosseum<B> {
         let Some(side) = LETTERS.iter().position(|&known| known == char::from(letter)) else {
             return Err("the side is `u`, `r`, `d` or `l`".to_owned());
         };
-        Ok(Walk { to: (row * size + column) as u8, side: CellSide::ALL[side] })
+        Ok(Walk { to: cell_at(size, row, column), side: CellSide::ALL[side] })
     }
 
     fn draw(&self, pos: &Position<B>) -> Drawing {
         let size = self.board().size();
-        let at = |cell: u8| (usize::from(cell) / size, usize::from(cell) % size);
+        let at = |cell: u8| place_of(size, cell);
         let player = |side: Side| Piece {
             cells: vec![at(pos.player(side))],
             piece: "player",
@@ -225,7 +225,8 @@ impl<B: Bits> Notation for Colosseum<B> {
 
 /// A cell as its row and column in hexadecimal digits.
 fn place(cell: u8, size: usize) -> String {
-    format!("{:x}{:x}", usize::from(cell) / size, usize::from(cell) % size)
+    let (row, column) = place_of(size, cell);
+    format!("{row:x}{column:x}")
 }
 
 #[cfg(test)]
@@ -235,7 +236,7 @@ mod tests {
     use super::super::oracle::random_games;
     use super::super::setup::{Setup, StartWalls};
     use super::*;
-    use crate::bits::U192;
+    use crate::bits::Colours;
     use plyd_core::game::Game;
 
     fn game<B: Bits>(size: usize) -> Colosseum<B> {
@@ -244,12 +245,14 @@ mod tests {
 
     /// The text of a position, read and written.
     fn again(layout: &Layout) -> String {
-        if layout.size == MAX_SIZE {
-            let game = game::<U192>(layout.size);
+        fn again<B: Bits>(layout: &Layout) -> String {
+            let game = game::<B>(layout.size);
             game.position_text(&layout.position(&game))
-        } else {
-            let game = game::<u128>(layout.size);
-            game.position_text(&layout.position(&game))
+        }
+        match layout.size {
+            ..=8 => again::<u64>(layout),
+            9..=11 => again::<Colours<u64>>(layout),
+            _ => again::<Colours<u128>>(layout),
         }
     }
 
@@ -321,7 +324,7 @@ mod tests {
 
     #[test]
     fn moves_are_read_or_refused() {
-        let game = game::<u128>(11);
+        let game = game::<Colours<u64>>(11);
         let pos = Layout::parse("11 0,0 10,10 -").unwrap().position(&game);
         let walk = |row: u8, column: u8, side| Ok(Walk { to: row * 11 + column, side });
         assert_eq!(game.parse_move(&pos, "34u"), walk(3, 4, CellSide::Up));

@@ -17,7 +17,7 @@ pub(super) const SECOND: u64 = zobrist::mix(0x636f_6c6f_6d76);
 /// A move: the cell to walk to, and the side of it to wall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Walk {
-    /// The cell; its number is `row * size + column`.
+    /// The cell; sizes up to 8 number it `row * size + column`, and larger ones `row * (size | 1) + column`.
     pub to: u8,
     /// The side.
     pub side: CellSide,
@@ -34,7 +34,7 @@ pub struct Position<B> {
     pub(super) side: Side,
 }
 
-const _: () = assert!(size_of::<Position<crate::bits::U192>>() <= 64);
+const _: () = assert!(size_of::<Position<crate::bits::Colours<u128>>>() <= 80);
 
 impl<B: Bits> Position<B> {
     /// The sides without walls.

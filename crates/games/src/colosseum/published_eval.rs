@@ -89,9 +89,9 @@ pub(super) fn closing_move<B: Bits>(game: &Colosseum<B>, pos: &Position<B>) -> O
     let mut open = open_sides(game, pos, pos.mover().other());
     let (Some(side), None) = (open.next(), open.next()) else { return None };
     let (to, back) = match side {
-        CellSide::Up => (cell - board.size() as u8, CellSide::Down),
+        CellSide::Up => (cell - board.row() as u8, CellSide::Down),
         CellSide::Right => (cell + 1, CellSide::Left),
-        CellSide::Down => (cell + board.size() as u8, CellSide::Up),
+        CellSide::Down => (cell + board.row() as u8, CellSide::Up),
         CellSide::Left => (cell - 1, CellSide::Right),
     };
     game.walkable(pos, pos.mover()).has(to).then_some(Walk { to, side: back })

@@ -152,21 +152,25 @@ impl<B: Bits> Game for Colosseum<B> {
     /// side is closed: there is no branch to mispredict.
     #[inline]
     fn moves(&self, pos: &Position<B>, out: &mut Vec<Walk>) {
-        let (reach, sides) = (self.walkable(pos, pos.side), self.board.sides(&pos.open));
-        let (first, most) = (out.len(), sides.len() * reach.len() as usize);
+        let reach = self.walkable(pos, pos.side);
+        let sides = self.board.sides(&pos.open).map(|open| open & reach);
+        // The last move is followed by one that is not counted.
+        let (first, most) = (out.len(), sides.len() * reach.len() as usize + 1);
         out.resize(first + most, Walk { to: 0, side: CellSide::Up });
         let list = &mut out[first..];
         let mut count = 0;
         for index in 0..B::WORDS {
-            let (mut cells, sides) = (reach.word(index), sides.map(|open| open.word(index)));
-            while cells != 0 {
-                let bit = cells.trailing_zeros();
-                let to = (index * 64) as u8 + bit as u8;
-                for (side, open) in CellSide::ALL.into_iter().zip(sides) {
-                    list[count] = Walk { to, side };
-                    count += (open >> bit & 1) as usize;
+            let mut places = (0..B::COLOURS).fold(0, |all, colour| all | reach.word(index, colour));
+            while places != 0 {
+                let bit = places.trailing_zeros();
+                for colour in 0..B::COLOURS {
+                    let to = ((64 * index + bit as usize) * B::COLOURS + colour) as u8;
+                    for (side, open) in CellSide::ALL.into_iter().zip(sides) {
+                        list[count] = Walk { to, side };
+                        count += (open.word(index, colour) >> bit & 1) as usize;
+                    }
                 }
-                cells &= cells - 1;
+                places &= places - 1;
             }
         }
         out.truncate(first + count);
@@ -174,7 +178,7 @@ impl<B: Bits> Game for Colosseum<B> {
 
     #[inline]
     fn is_legal(&self, pos: &Position<B>, mv: Walk) -> bool {
-        usize::from(mv.to) < self.board.cells()
+        usize::from(mv.to) < self.board.numbers()
             && self.board.wall(mv.to, mv.side).is_some_and(|wall| pos.open.has(wall))
             && self.walkable(pos, pos.side).has(mv.to)
     }
@@ -216,7 +220,7 @@ impl<B: Bits> Game for Colosseum<B> {
 
     #[inline]
     fn index_len(&self) -> usize {
-        self.board.cells() * CellSide::ALL.len()
+        self.board.numbers() * CellSide::ALL.len()
     }
 
     /// The lead after the move: with so many moves a good order is worth an evaluation of each.
@@ -249,14 +253,14 @@ mod tests {
     use super::super::oracle::{Oracle, random_games};
     use super::super::setup::StartWalls;
     use super::*;
-    use crate::bits::U192;
+    use crate::bits::Colours;
     use plyd_core::game::Notation;
 
     fn game<B: Bits>(size: usize) -> Colosseum<B> {
         Colosseum::new(Setup { size, start_walls: StartWalls::Fall2023, seed: 0 })
     }
 
-    fn read(text: &str) -> (Colosseum<U192>, Position<U192>) {
+    fn read(text: &str) -> (Colosseum<Colours<u128>>, Position<Colours<u128>>) {
         // Only size 12 may use three words, so smaller boards use their own type.
         let layout = Layout::parse(text).unwrap();
         assert_eq!(layout.size, MAX_SIZE);
@@ -343,7 +347,7 @@ mod tests {
                     .into_iter()
                     .find(|&mv| last.after(mv).text() == oracle.text())
                     .map(|((row, column), side)| Walk {
-                        to: (row * size as i32 + column) as u8,
+                        to: game.board().cell_at(row as usize, column as usize),
                         side: CellSide::ALL[side],
                     })
                     .unwrap();
@@ -359,7 +363,7 @@ mod tests {
                 let mut moves = Vec::new();
                 game.moves(&pos, &mut moves);
                 let mv = |((row, column), side): ((i32, i32), usize)| Walk {
-                    to: (row * size as i32 + column) as u8,
+                    to: game.board().cell_at(row as usize, column as usize),
                     side: CellSide::ALL[side],
                 };
                 let expected: Vec<Walk> = oracle.legal_moves().into_iter().map(mv).collect();
@@ -387,8 +391,8 @@ mod tests {
                     follow::<u64>(size, 6);
                     follow::<u128>(size, 1);
                 }
-                9..=11 => follow::<u128>(size, 2),
-                _ => follow::<U192>(size, 2),
+                9..=11 => follow::<Colours<u64>>(size, 2),
+                _ => follow::<Colours<u128>>(size, 2),
             }
         }
     }

@@ -44,7 +44,8 @@ impl<B: Bits> Colosseum<B> {
                 open.toggle(board.image_of_wall(HALF_TURN, wall));
             }
             for _ in 0..PLAYERS_DRAWN {
-                let player = random.below(board.cells()) as u8;
+                let number = random.below(board.cells());
+                let player = board.cell_at(number / board.size(), number % board.size());
                 let image = board.image(HALF_TURN, player);
                 if player == image {
                     continue;
@@ -68,7 +69,7 @@ mod tests {
     use super::super::notation::Layout;
     use super::super::setup::Setup;
     use super::*;
-    use crate::bits::U192;
+    use crate::bits::Colours;
     use plyd_core::game::Notation;
 
     fn text<B: Bits>(setup: Setup) -> Result<String, OpenError> {
@@ -83,8 +84,8 @@ mod tests {
         let setup = Setup { size, start_walls, seed };
         match size {
             ..=8 => text::<u64>(setup),
-            9..=11 => text::<u128>(setup),
-            _ => text::<U192>(setup),
+            9..=11 => text::<Colours<u64>>(setup),
+            _ => text::<Colours<u128>>(setup),
         }
     }
 
@@ -123,7 +124,7 @@ mod tests {
     /// The position after a half turn, with the players exchanged.
     fn half_turned(text: &str) -> String {
         let layout = Layout::parse(text).unwrap();
-        if layout.size == MAX_SIZE { exchanged::<U192>(&layout) } else { exchanged::<u128>(&layout) }
+        if layout.size == MAX_SIZE { exchanged::<Colours<u128>>(&layout) } else { exchanged::<u128>(&layout) }
     }
 
     fn exchanged<B: Bits>(layout: &Layout) -> String {

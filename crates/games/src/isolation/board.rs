@@ -1,9 +1,11 @@
 //! Bit boards of knight Isolation: knight moves from one cell and from whole sets of cells.
 //!
 //! A board knows its size and nothing of tokens, turns or texts. Cell `row * width + column` is bit number
-//! `row * width + column`, without padding, so that 7x7 fits a `u64` and everything else a `u128`.
+//! `row * width + column`, without padding, so that 7x7 fits a `u64`. Of larger boards those of an odd width
+//! have the cells of the two colours of a chess board in words of their own, because the parity of a cell's
+//! number is its colour there; those of an even width fit a `u128`.
 
-use crate::bits::Bits;
+use crate::bits::{Bits, Part};
 use crate::flood::Step;
 
 /// The smallest width and height.
@@ -43,7 +45,7 @@ impl<B: Bits> Board<B> {
     #[must_use]
     pub(super) fn new(width: usize, height: usize) -> Self {
         assert!((MIN_SIDE..=MAX_SIDE).contains(&width) && (MIN_SIDE..=MAX_SIDE).contains(&height));
-        assert!(width * height <= B::CAPACITY);
+        assert!(width * height <= B::CAPACITY && (B::COLOURS == 1 || width % 2 == 1));
         let set_of = |keep: &dyn Fn(usize) -> bool| {
             let cells = (0..width * height).filter(|&cell| keep(cell));
             cells.fold(B::EMPTY, |set, cell| set | B::single(cell as u8))
@@ -116,47 +118,67 @@ impl<B: Bits> Board<B> {
         self.reach[cell as usize]
     }
 
-    /// The cells a knight's move away from any cell of the set.
+    /// How far apart two cells in a column are, one below the other.
+    #[inline]
+    fn row(&self) -> u32 {
+        // Widths are at most 15, and odd where colours are apart: with these hints the compiler shifts a u128
+        // without the case of 64 and more, and knows by how many bits two colours differ.
+        if B::COLOURS > 1 { self.width & 15 | 1 } else { self.width & 15 }
+    }
+
+    /// The cells a knight's move away from any cell of the part; it may have bits beyond the board.
     #[inline]
     #[must_use]
-    pub(super) fn knights(&self, set: B) -> B {
-        let one = ((set & self.left_1) >> 1) | ((set & self.right_1) << 1);
-        let two = ((set & self.left_2) >> 2) | ((set & self.right_2) << 2);
-        // Widths are at most 15: with this hint the compiler shifts a u128 without the case of 64 and more.
-        let row = self.width & 15;
-        let rows = 2 * row;
-        ((one << rows) | (one >> rows) | (two << row) | (two >> row)) & self.full
+    pub(super) fn knights<P: Part<B>>(&self, part: P) -> P::Next {
+        let one = (part & P::of(self.left_1)).down(1) | (part & P::of(self.right_1)).up(1);
+        let two = (part & P::of(self.left_2)).down_even(2) | (part & P::of(self.right_2)).up_even(2);
+        let (row, rows) = (self.row(), 2 * self.row());
+        one.up_even(rows) | one.down_even(rows) | two.up(row) | two.down(row)
     }
 
     /// The cells a knight's move away from at least two cells of the set.
     #[inline]
     #[must_use]
     pub(super) fn knights_twice(&self, set: B) -> B {
-        let (left_1, right_1) = ((set & self.left_1) >> 1, (set & self.right_1) << 1);
-        let (left_2, right_2) = ((set & self.left_2) >> 2, (set & self.right_2) << 2);
+        let (left_1, right_1) = ((set & self.left_1).down(1), (set & self.right_1).up(1));
+        let (left_2, right_2) = ((set & self.left_2).down_even(2), (set & self.right_2).up_even(2));
         let (one, both_1) = (left_1 | right_1, left_1 & right_1);
         let (two, both_2) = (left_2 | right_2, left_2 & right_2);
-        let row = self.width & 15;
-        let rows = 2 * row;
-        let (down_1, up_1, down_2, up_2) = (one << rows, one >> rows, two << row, two >> row);
-        let both = (both_1 << rows) | (both_1 >> rows) | (both_2 << row) | (both_2 >> row);
+        let (row, rows) = (self.row(), 2 * self.row());
+        let (down_1, up_1, down_2, up_2) =
+            (one.up_even(rows), one.down_even(rows), two.up(row), two.down(row));
+        let both = both_1.up_even(rows) | both_1.down_even(rows) | both_2.up(row) | both_2.down(row);
         (both | (down_1 & up_1) | (down_2 & up_2) | ((down_1 | up_1) & (down_2 | up_2))) & self.full
     }
 
-    /// The cells a knight's move away from at least two cells of the set, and those from at least four: what
-    /// [`Board::knights_twice`] gives, and little more work.
+    /// The cells a knight's move away from at least two cells of the part, and those from at least four. Both
+    /// may have bits beyond the board.
     #[inline]
     #[must_use]
-    pub(super) fn knights_twice_and_four_times(&self, set: B) -> (B, B) {
-        let (left_1, right_1) = ((set & self.left_1) >> 1, (set & self.right_1) << 1);
-        let (left_2, right_2) = ((set & self.left_2) >> 2, (set & self.right_2) << 2);
-        let row = self.width & 15;
+    pub(super) fn knights_twice_and_four_times<P: Part<B>>(&self, part: P) -> (P::Next, P::Next) {
+        if B::COLOURS > 1 { self.counted_apart(part) } else { self.counted(part) }
+    }
+
+    /// The same in a function that writes both words of a set to memory: only then does the compiler treat
+    /// both with one instruction.
+    #[inline(never)]
+    fn counted_apart<P: Part<B>>(&self, part: P) -> (P::Next, P::Next) {
+        self.counted(part)
+    }
+
+    #[inline]
+    fn counted<P: Part<B>>(&self, part: P) -> (P::Next, P::Next) {
+        let (left_1, right_1) = ((part & P::of(self.left_1)).down(1), (part & P::of(self.right_1)).up(1));
+        let left_2 = (part & P::of(self.left_2)).down_even(2);
+        let right_2 = (part & P::of(self.right_2)).up_even(2);
+        let (row, rows) = (self.row(), 2 * self.row());
         // Binary digits of the counts, columns first and rows then.
-        let one = both_ways(left_1 ^ right_1, left_1 & right_1, 2 * row);
-        let two = both_ways(left_2 ^ right_2, left_2 & right_2, row);
+        let one =
+            both_ways(left_1 ^ right_1, left_1 & right_1, |set| (set.down_even(rows), set.up_even(rows)));
+        let two = both_ways(left_2 ^ right_2, left_2 & right_2, |set| (set.down(row), set.up(row)));
         let (twos, carry) = full_adder(one.1, two.1, one.0 & two.0);
         let four = one.2 | two.2 | carry;
-        ((twos | four) & self.full, four & self.full)
+        (twos | four, four)
     }
 
     /// How many symmetries the board has, the identity included.
@@ -195,22 +217,23 @@ impl<B: Bits> Board<B> {
 
 impl<B: Bits> Step<B> for Board<B> {
     #[inline]
-    fn step(&self, set: B) -> B {
-        self.knights(set)
+    fn step<P: Part<B>>(&self, part: P) -> P::Next {
+        self.knights(part)
     }
 }
 
-/// A number of two binary digits in each cell, moved so many bits up and down and added: three digits.
+/// A number of two binary digits in each cell, moved both ways and added: three digits.
 #[inline]
-fn both_ways<B: Bits>(ones: B, twos: B, bits: u32) -> (B, B, B) {
-    let (up, down) = (ones >> bits, ones << bits);
-    let (sum, carry) = full_adder(twos >> bits, twos << bits, up & down);
+fn both_ways<B, P: Part<B>, Q: Part<B>>(ones: P, twos: P, moved: impl Fn(P) -> (Q, Q)) -> (Q, Q, Q) {
+    let (up, down) = moved(ones);
+    let (twos_up, twos_down) = moved(twos);
+    let (sum, carry) = full_adder(twos_up, twos_down, up & down);
     (up ^ down, sum, carry)
 }
 
 /// The sum of three binary digits in each cell, and its carry.
 #[inline]
-fn full_adder<B: Bits>(a: B, b: B, c: B) -> (B, B) {
+fn full_adder<B, P: Part<B>>(a: P, b: P, c: P) -> (P, P) {
     let half = a ^ b;
     (half ^ c, (a & b) | (half & c))
 }
@@ -218,44 +241,58 @@ fn full_adder<B: Bits>(a: B, b: B, c: B) -> (B, B) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::Colours;
     use plyd_core::zobrist::SplitMix64;
+
+    fn union<B: Bits>(sets: impl Iterator<Item = B>) -> B {
+        sets.fold(B::EMPTY, |union, set| union | set)
+    }
+
+    /// Whether a part is the same as a set on the board.
+    fn same<B: Bits, P: Part<B>>(board: &Board<B>, part: P, set: B) -> bool {
+        let mut cells = B::EMPTY;
+        part.put_into(&mut cells);
+        cells & board.full() == set
+    }
+
+    /// Compares the jumps of a set and of its parts with those of its cells.
+    fn check<B: Bits>(width: usize, height: usize, random: &mut SplitMix64) {
+        let board = Board::<B>::new(width, height);
+        for _ in 0..10 {
+            let set = union(board.full().cells().filter(|_| random.below(2) == 0).map(B::single));
+            let context = format!("{width}x{height} {set:?}");
+            let from = |set: B| union(set.cells().map(|cell| board.reach(cell)));
+            assert!(same(&board, board.knights(set), from(set)), "{context}");
+            let (mut even, mut odd) = (B::EMPTY, B::EMPTY);
+            B::Even::of(set).put_into(&mut even);
+            B::Odd::of(set).put_into(&mut odd);
+            assert_eq!((even | odd, from(even) | from(odd)), (set, from(set)), "{context}");
+            assert!(same(&board, board.knights(B::Even::of(set)), from(even)), "{context}");
+            assert!(same(&board, board.knights(B::Odd::of(set)), from(odd)), "{context}");
+            let [twice, four_times] = [2, 4].map(|least| {
+                let jumps = |cell: &u8| (board.reach(*cell) & set).len() >= least;
+                union(board.full().cells().filter(jumps).map(B::single))
+            });
+            assert_eq!(board.knights_twice(set), twice, "{context}");
+            let counted = board.knights_twice_and_four_times(B::All::of(set));
+            assert!(same(&board, counted.0, twice) && same(&board, counted.1, four_times), "{context}");
+        }
+    }
 
     #[test]
     fn a_set_jumps_like_its_cells() {
         let mut random = SplitMix64::new(5);
         for width in MIN_SIDE..=MAX_SIDE {
             for height in MIN_SIDE..=MAX_SIDE.min(MAX_CELLS / width) {
-                let board = Board::<u128>::new(width, height);
-                for _ in 0..20 {
-                    let word = u128::from(random.next()) << 64 | u128::from(random.next());
-                    let set = word & board.full();
-                    let expected = set.cells().fold(0, |union, cell| union | board.reach(cell));
-                    assert_eq!(board.knights(set), expected, "{width}x{height} {set:b}");
-                    let twice = |cell: &u8| (board.reach(*cell) & set).len() >= 2;
-                    let expected =
-                        board.full().cells().filter(twice).fold(0, |union, cell| union | 1 << cell);
-                    assert_eq!(board.knights_twice(set), expected, "{width}x{height} {set:b}");
-                    let four_times = |cell: &u8| (board.reach(*cell) & set).len() >= 4;
-                    let four =
-                        board.full().cells().filter(four_times).fold(0, |union, cell| union | 1 << cell);
-                    assert_eq!(
-                        board.knights_twice_and_four_times(set),
-                        (expected, four),
-                        "{width}x{height} {set:b}"
-                    );
+                check::<u128>(width, height, &mut random);
+                if width % 2 == 1 {
+                    check::<Colours<u64>>(width, height, &mut random);
+                }
+                if width * height <= 64 {
+                    check::<u64>(width, height, &mut random);
                 }
             }
         }
-    }
-
-    #[test]
-    fn both_words_agree() {
-        let (small, large) = (Board::<u64>::new(8, 8), Board::<u128>::new(8, 8));
-        for cell in 0..64 {
-            assert_eq!(u128::from(small.reach(cell)), large.reach(cell));
-            assert_eq!(small.knights(1 << cell), small.reach(cell));
-        }
-        assert_eq!(u128::from(small.full()), large.full());
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Decided {
     #[inline]
     pub(super) fn key<B: Bits>(open: B, own: u8, opp: u8) -> Key {
         let token = |cell: u8| u128::from(cell & (UNPLACED >> 1));
-        open.low() << 16 | token(own) << 9 | token(opp) << 2
+        open.packed() << 16 | token(own) << 9 | token(opp) << 2
     }
 
     /// Whether the mover wins, if it was decided before.

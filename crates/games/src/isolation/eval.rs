@@ -100,31 +100,30 @@ mod tests {
     use super::super::notation::Layout;
     use super::super::oracle::random_games;
     use super::*;
+    use crate::bits::{Colours, Part};
     use crate::flood::reachable;
     use plyd_core::game::{Game, Side};
 
-    #[test]
-    fn floods_cover_what_is_reachable_and_distinguish_tokens() {
+    fn floods_cover_what_is_reachable_and_distinguish_tokens<B: Bits>() {
         let mut apart = 0;
         for (width, height) in [(3, 3), (5, 4), (7, 7)] {
-            let game = Isolation::<u128>::new(width, height);
+            let game = Isolation::<B>::new(width, height);
             random_games(width as i32, height as i32, 30, |_, oracle| {
                 let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
                 let [a, b] = [Side::First, Side::Second].map(|side| game.targets(&pos, side));
                 let flood = Flood::new(game.board(), pos.open(), a, b);
                 let [all_a, all_b] = [a, b].map(|from| reachable(game.board(), pos.open(), from));
                 assert_eq!(flood.all(), all_a | all_b, "{}", oracle.text());
-                assert_eq!(flood.is_apart(game.board()), (all_a & all_b).is_empty(), "{}", oracle.text());
-                apart += u32::from((all_a & all_b).is_empty());
+                assert_eq!(flood.is_apart(game.board()), Part::is_empty(all_a & all_b), "{}", oracle.text());
+                apart += u32::from(Part::is_empty(all_a & all_b));
             });
         }
         assert!(apart > 50, "{apart}");
     }
 
-    #[test]
-    fn the_race_counts_the_cells_that_each_reaches_first() {
+    fn the_race_counts_the_cells_that_each_reaches_first<B: Bits>() {
         for (width, height, games) in [(3, 3, 20), (7, 7, 10), (11, 9, 3)] {
-            let game = Isolation::<u128>::new(width as usize, height as usize);
+            let game = Isolation::<B>::new(width as usize, height as usize);
             random_games(width, height, games, |_, oracle| {
                 let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
                 let [mine, theirs] = oracle.first_reached().map(|cells| cells.len() as i32);
@@ -133,17 +132,16 @@ mod tests {
         }
     }
 
-    #[test]
-    fn images_are_worth_the_same_and_the_other_mover_the_opposite() {
+    fn images_are_worth_the_same_and_the_other_mover_the_opposite<B: Bits>() {
         let context = Context { root: Side::First, last: None };
-        for (width, height) in [(7, 7), (8, 5), (11, 9)] {
-            let game = Isolation::<u128>::new(width as usize, height as usize);
+        for (width, height) in [(7, 7), (9, 5), (11, 9)] {
+            let game = Isolation::<B>::new(width as usize, height as usize);
             let (race, mobility) = (Race::new(&game), Mobility::new(&game));
             random_games(width, height, 10, |_, oracle| {
                 let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
                 let both =
                     |pos: &_| [race.evaluate(&game, pos, &context), mobility.evaluate(&game, pos, &context)];
-                let (least, most) = Evaluator::<Isolation<u128>>::range(&race);
+                let (least, most) = Evaluator::<Isolation<B>>::range(&race);
                 assert!(both(&pos).iter().all(|score| (least..=most).contains(&score.raw())));
                 let passed = game.position(
                     pos.open(),
@@ -161,5 +159,16 @@ mod tests {
                 );
             });
         }
+    }
+
+    #[test]
+    fn sets_of_both_kinds_agree_with_the_oracle() {
+        fn check<B: Bits>() {
+            floods_cover_what_is_reachable_and_distinguish_tokens::<B>();
+            the_race_counts_the_cells_that_each_reaches_first::<B>();
+            images_are_worth_the_same_and_the_other_mover_the_opposite::<B>();
+        }
+        check::<u128>();
+        check::<Colours<u64>>();
     }
 }

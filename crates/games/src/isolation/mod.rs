@@ -46,7 +46,7 @@ use self::published_eval::{Formula, Published};
 use self::rules::{Isolation, STUCK};
 use self::solver::Solver;
 use self::territory::{Territory, WEIGHTS};
-use crate::bits::Bits;
+use crate::bits::{Bits, Colours};
 use plyd_core::effort::Effort;
 use plyd_core::engine::{self, AnyRoot, Bench, Entry, Made, NamedEvaluator, NamedPlayer, Playable};
 use plyd_core::game::{Evaluator, Kind, Named, OpenError, Rules, Spec};
@@ -140,6 +140,8 @@ fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc
     let size = Size::choose(rules, layout.as_ref().map(|layout| layout.size))?;
     if size.cells() <= u64::CAPACITY {
         Ok(open_sized::<u64>(size, layout.as_ref()))
+    } else if size.width() % 2 == 1 {
+        Ok(open_sized::<Colours<u64>>(size, layout.as_ref()))
     } else {
         Ok(open_sized::<u128>(size, layout.as_ref()))
     }
@@ -272,6 +274,9 @@ mod tests {
         for bench in BENCH {
             let layout = Layout::parse(bench.position).unwrap();
             check::<u128>(&layout);
+            if layout.size.width() % 2 == 1 {
+                check::<Colours<u64>>(&layout);
+            }
             if layout.size.cells() <= u64::CAPACITY {
                 check::<u64>(&layout);
             }

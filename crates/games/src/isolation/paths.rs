@@ -170,7 +170,7 @@ struct Goal {
 
 /// Where a region's longest path is remembered: multiplicative hashing (Knuth, volume 3, 6.4).
 fn place<B: Bits>(region: B, cell: u8) -> usize {
-    let word = region.low();
+    let word = region.packed();
     let folded = (word as u64).wrapping_mul(0xd6e8_feb8_6659_fd93) ^ (word >> 64) as u64;
     let mixed = (folded ^ u64::from(cell) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> (u64::BITS - REMEMBERED.trailing_zeros())) as usize
@@ -179,6 +179,7 @@ fn place<B: Bits>(region: B, cell: u8) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::Colours;
     use plyd_core::search::Control;
     use plyd_core::zobrist::SplitMix64;
 
@@ -188,37 +189,42 @@ mod tests {
         onward.cells().map(|next| 1 + slow(board, region & !B::single(next), next)).max().unwrap_or(0)
     }
 
-    #[test]
-    fn the_longest_path_is_exact_and_its_bounds_hold() {
+    fn check<B: Bits>() {
         let mut random = SplitMix64::new(7);
         let control = Control::default();
         let mut thread = SearchThread::alone(&control);
         let (mut loose, mut short) = (0, 0);
         for (width, height, keep) in [(5, 5, 70), (7, 7, 45), (11, 9, 25)] {
-            let board = Board::<u128>::new(width, height);
+            let board = Board::<B>::new(width, height);
             let mut paths = Paths::new();
             for _ in 0..300 {
                 let open = board.full().cells().filter(|_| random.below(100) < keep);
-                let open = open.fold(0, |set, cell| set | 1 << cell);
+                let open = open.fold(B::EMPTY, |set, cell| set | B::single(cell));
                 let cell = random.below(board.cells()) as u8;
-                let open = open & !(1 << cell);
+                let open = open & !B::single(cell);
                 let region = crate::flood::reachable(&board, open, board.reach(cell) & open);
                 let expected = slow(&board, region, cell);
                 assert_eq!(
                     paths.longest(&board, region, cell, &mut thread),
                     Some(expected),
-                    "{region:b} {cell}"
+                    "{region:?} {cell}"
                 );
                 for target in expected.saturating_sub(1)..=expected + 2 {
                     let reached = Paths::new().reaches(&board, region, cell, target, &mut thread);
-                    assert_eq!(reached, Some(target <= expected), "{region:b} {cell} {target}");
+                    assert_eq!(reached, Some(target <= expected), "{region:?} {cell} {target}");
                 }
                 let (low, high) = (at_least(&board, region, cell), at_most(&board, region, cell));
-                assert!(low <= expected && expected <= high, "{low} {expected} {high}: {region:b} {cell}");
+                assert!(low <= expected && expected <= high, "{low} {expected} {high}: {region:?} {cell}");
                 loose += u32::from(high > expected);
                 short += u32::from(low < expected);
             }
         }
         assert!(loose > 20 && short > 20, "the bounds alone would do: {loose} {short}");
+    }
+
+    #[test]
+    fn the_longest_path_is_exact_and_its_bounds_hold() {
+        check::<u128>();
+        check::<Colours<u64>>();
     }
 }

@@ -56,6 +56,7 @@ mod tests {
     use super::super::notation::Layout;
     use super::super::oracle::{Oracle, random_games};
     use super::*;
+    use crate::bits::Colours;
     use plyd_core::game::{Game, Root, Setting, Turn};
     use plyd_core::options::{EXACT, Options};
     use plyd_core::search::prover_player::ProverPlayer;
@@ -227,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_node_limit_is_kept_and_deterministic_searches_repeat_themselves() {
-        let game = Isolation::<u128>::new(11, 9);
+        let game = Isolation::<Colours<u64>>::new(11, 9);
         let root = Root::new(Layout::parse(MIDDLE).unwrap().position(&game));
         let mut moves = Vec::new();
         game.moves(&root.pos, &mut moves);

@@ -49,9 +49,32 @@ pub struct Target(pub u8);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Position<B> {
     open: B,
-    tokens: [u8; 2],
+    tokens: Tokens,
     side: Side,
     hash: u64,
+}
+
+/// The cells of both sides' tokens, eight bits each: in one number, which need not lie in memory to find one
+/// of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Tokens(u16);
+
+impl Tokens {
+    #[inline]
+    fn new([first, second]: [u8; 2]) -> Self {
+        Self(u16::from_le_bytes([first, second]))
+    }
+
+    #[inline]
+    fn get(self, side: Side) -> u8 {
+        (self.0 >> (8 * side.index())) as u8
+    }
+
+    #[inline]
+    fn set(&mut self, side: Side, cell: u8) {
+        let shift = 8 * side.index();
+        self.0 = self.0 & !(0xff << shift) | u16::from(cell) << shift;
+    }
 }
 
 /// Where the token stood that moved last.
@@ -72,7 +95,7 @@ impl<B: Bits> Position<B> {
     #[inline]
     #[must_use]
     pub fn token(&self, side: Side) -> u8 {
-        self.tokens[side.index()]
+        self.tokens.get(side)
     }
 
     /// The side to move.
@@ -114,7 +137,7 @@ impl<B: Bits> Isolation<B> {
             ^ TOKENS[0][tokens[0] as usize]
             ^ TOKENS[1][tokens[1] as usize]
             ^ if side == Side::Second { SECOND } else { 0 };
-        Position { open, tokens, side, hash }
+        Position { open, tokens: Tokens::new(tokens), side, hash }
     }
 
     /// The open cells that the side's token could go to if it were to move.
@@ -151,7 +174,10 @@ impl<B: Bits> Game for Isolation<B> {
 
     #[inline]
     fn turn(&self, pos: &Position<B>) -> Turn {
-        if self.targets(pos, pos.side).is_empty() {
+        // By the number of cells: asked whether there is none, the compiler reads both colours at once, and
+        // would wait for the two writes of the move before.
+        let is_stuck = matches!(self.targets(pos, pos.side).len(), 0);
+        if is_stuck {
             Turn::Over(Outcome { winner: Some(pos.side.other()), by: STUCK, scores: None })
         } else {
             Turn::Move
@@ -160,9 +186,7 @@ impl<B: Bits> Game for Isolation<B> {
 
     #[inline]
     fn moves(&self, pos: &Position<B>, out: &mut Vec<Target>) {
-        for cell in self.targets(pos, pos.side).cells() {
-            out.push(Target(cell));
-        }
+        self.targets(pos, pos.side).each(|cell| out.push(Target(cell)));
     }
 
     #[inline]
@@ -172,10 +196,9 @@ impl<B: Bits> Game for Isolation<B> {
 
     #[inline]
     fn play(&self, pos: &mut Position<B>, mv: Target) -> Undo {
-        let token = &mut pos.tokens[pos.side.index()];
-        let from = *token;
-        *token = mv.0;
-        pos.open = pos.open ^ B::single(mv.0);
+        let from = pos.token(pos.side);
+        pos.tokens.set(pos.side, mv.0);
+        pos.open ^= B::single(mv.0);
         pos.hash ^= change(pos.side, from, mv.0);
         pos.side = pos.side.other();
         Undo { from }
@@ -184,8 +207,8 @@ impl<B: Bits> Game for Isolation<B> {
     #[inline]
     fn undo(&self, pos: &mut Position<B>, mv: Target, undo: Undo) {
         pos.side = pos.side.other();
-        pos.tokens[pos.side.index()] = undo.from;
-        pos.open = pos.open ^ B::single(mv.0);
+        pos.tokens.set(pos.side, undo.from);
+        pos.open ^= B::single(mv.0);
         pos.hash ^= change(pos.side, undo.from, mv.0);
     }
 
@@ -221,7 +244,7 @@ impl<B: Bits> Game for Isolation<B> {
     fn images(&self, pos: &Position<B>) -> Vec<Position<B>> {
         let board = &self.board;
         let images = (0..board.symmetries()).map(|symmetry| {
-            let tokens = pos.tokens.map(|cell| board.image(symmetry, cell));
+            let tokens = Side::ALL.map(|side| board.image(symmetry, pos.token(side)));
             self.position(board.image_of(symmetry, pos.open), tokens, pos.side)
         });
         images.collect()
@@ -236,6 +259,7 @@ mod tests {
     use super::super::notation::Layout;
     use super::super::oracle::{Oracle, random_games};
     use super::*;
+    use crate::bits::Colours;
     use plyd_core::game::Notation;
 
     /// Leaves at exactly `depth` plies.
@@ -271,6 +295,7 @@ mod tests {
                 Some(position).filter(|text| !text.is_empty()).map(|text| Layout::parse(text).unwrap());
             if rules == "preset=11x9" {
                 perft_line(&Isolation::<u128>::new(11, 9), start.as_ref(), counts);
+                perft_line(&Isolation::<Colours<u64>>::new(11, 9), start.as_ref(), counts);
             } else {
                 perft_line(&Isolation::<u64>::new(7, 7), start.as_ref(), counts);
                 perft_line(&Isolation::<u128>::new(7, 7), start.as_ref(), counts);
@@ -296,7 +321,12 @@ mod tests {
                 assert_eq!(back, before);
             }
             assert_eq!(game.position_text(&pos), oracle.text());
-            assert_eq!(pos, game.position(pos.open(), pos.tokens, pos.mover()), "hash of {}", oracle.text());
+            assert_eq!(
+                pos,
+                game.position(pos.open(), Side::ALL.map(|side| pos.token(side)), pos.mover()),
+                "hash of {}",
+                oracle.text()
+            );
             let mut moves = Vec::new();
             game.moves(&pos, &mut moves);
             let cell = |&(row, column): &(i32, i32)| Target((row * width as i32 + column) as u8);
@@ -316,6 +346,9 @@ mod tests {
         for width in MIN_SIDE..=MAX_SIDE {
             for height in MIN_SIDE..=MAX_SIDE.min(MAX_CELLS / width) {
                 follow::<u128>(width, height);
+                if width % 2 == 1 {
+                    follow::<Colours<u64>>(width, height);
+                }
                 if width * height <= 64 {
                     follow::<u64>(width, height);
                 }
@@ -332,7 +365,8 @@ mod tests {
                 let text = oracle.text();
                 let pos = Layout::parse(&text).unwrap().position(&game);
                 assert_eq!(seen.entry(game.hash(&pos)).or_insert_with(|| text.clone()), &text);
-                let other = game.position(pos.open(), pos.tokens, pos.mover().other());
+                let other =
+                    game.position(pos.open(), Side::ALL.map(|side| pos.token(side)), pos.mover().other());
                 assert_ne!(game.hash(&other), game.hash(&pos));
             });
         }

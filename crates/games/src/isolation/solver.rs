@@ -289,6 +289,7 @@ mod tests {
     use super::super::openings::{Opening, openings};
     use super::super::oracle::random_games;
     use super::*;
+    use crate::bits::Colours;
     use std::sync::atomic::AtomicU64;
 
     use plyd_core::search::Control;
@@ -339,14 +340,15 @@ mod tests {
         }
         check::<u128>(5, 4);
         check::<u128>(3, 7);
+        check::<Colours<u64>>(3, 7);
     }
 
     #[test]
     fn late_positions_of_any_board_are_decided_and_their_length_is_bounded() {
         let (control, mut decided) = (Control::default(), [0; 2]);
         let mut thread = SearchThread::alone(&control);
-        for (width, height) in [(3, 3), (4, 4), (5, 5), (7, 7), (11, 9), (15, 8)] {
-            let game = Isolation::<u128>::new(width, height);
+        for (width, height) in [(3, 3), (5, 4), (5, 5), (7, 7), (11, 9), (15, 8)] {
+            let game = Isolation::<Colours<u64>>::new(width, height);
             let mut solver = Solver::new(&game);
             random_games(width as i32, height as i32, 40, |_, oracle| {
                 let pos = Layout::parse(&oracle.text()).unwrap().position(&game);

@@ -8,7 +8,7 @@ use super::board::UNPLACED;
 use super::eval::LMR;
 use super::paths;
 use super::rules::{Isolation, Position, Target};
-use crate::bits::Bits;
+use crate::bits::{Bits, Part};
 use crate::flood::Flood;
 use plyd_core::game::{Context, Evaluator, LateMoveReductions, Spec};
 use plyd_core::options::weights::{self, Weights};
@@ -50,11 +50,12 @@ pub(super) const WEIGHTS: Weights = Weights { list: &[EXITS_TWO, EXITS_FOUR, APA
 /// use plyd_core::options::Options;
 /// use plyd_core::search::Searcher;
 /// use plyd_core::search::iterate::Iterate;
+/// use plyd_games::bits::Colours;
 /// use plyd_games::isolation::rules::Isolation;
 /// use plyd_games::isolation::territory::Territory;
 ///
 /// // The search of the default player, without its solver.
-/// let game = Isolation::<u128>::new(11, 9);
+/// let game = Isolation::<Colours<u64>>::new(11, 9);
 /// let mut searcher = Iterate::new(&game, Territory::new(&game), &Options::default());
 /// searcher.clear();
 /// ```
@@ -91,6 +92,8 @@ impl<B: Bits> Evaluator<Isolation<B>> for Territory {
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
         let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
         let board = game.board();
+        // Before the flood, whose end no processor predicts: it waits less for what it began before.
+        let (two, four) = board.knights_twice_and_four_times(B::All::of(pos.open()));
         let flood =
             Flood::new(board, pos.open(), board.reach(own) & pos.open(), board.reach(opp) & pos.open());
         let both = flood.first & flood.second;
@@ -99,10 +102,12 @@ impl<B: Bits> Evaluator<Isolation<B>> for Territory {
             let ahead = moves(flood.first, own) - moves(flood.second, opp);
             return Score::eval((2 * ahead - 1) * self.apart / 2);
         }
-        let (two, four) = board.knights_twice_and_four_times(pos.open());
+        let [first, second] = [flood.first, flood.second].map(<B::All as Part<B>>::Next::of);
         // Cells that both reach in the same step are in both regions and cancel out.
-        let count = |cells: B| (flood.first & cells).len() as i32 - (flood.second & cells).len() as i32;
-        Score::eval(self.two * count(two) + self.four * count(four))
+        Score::eval(
+            self.two * ((first & two).count() - (second & two).count())
+                + self.four * ((first & four).count() - (second & four).count()),
+        )
     }
 
     fn range(&self) -> (i32, i32) {
@@ -123,20 +128,21 @@ mod tests {
     use super::super::notation::Layout;
     use super::super::oracle::{Oracle, Place, random_games};
     use super::*;
+    use crate::bits::Colours;
     use plyd_core::game::{Game, Side, Turn};
 
     const CONTEXT: Context<Target> = Context { root: Side::First, last: None };
     const SIZES: [(i32, i32, u64); 5] = [(3, 3, 20), (5, 4, 40), (7, 7, 30), (11, 9, 8), (15, 8, 2)];
 
     /// An evaluation whose terms can be distinguished.
-    fn territory(game: &Isolation<u128>) -> Territory {
+    fn territory<B: Bits>(game: &Isolation<B>) -> Territory {
         Territory { two: 300, four: 450, apart: 1500, ..Territory::new(game) }
     }
 
     /// Thousandths, for each position of random games.
-    fn values(mut visit: impl FnMut(&Isolation<u128>, &Position<u128>, &Oracle, i32)) {
+    fn values<B: Bits>(mut visit: impl FnMut(&Isolation<B>, &Position<B>, &Oracle, i32)) {
         for (width, height, games) in SIZES {
-            let game = Isolation::<u128>::new(width as usize, height as usize);
+            let game = Isolation::<B>::new(width as usize, height as usize);
             let territory = territory(&game);
             random_games(width, height, games, |_, oracle| {
                 let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
@@ -156,10 +162,9 @@ mod tests {
         oracle.tokens.iter().all(Option::is_some) && !mine.iter().any(meets)
     }
 
-    #[test]
-    fn cells_count_by_their_exits() {
+    fn cells_count_by_their_exits<B: Bits>() {
         let mut compared = 0;
-        values(|_, _, oracle, value| {
+        values::<B>(|_, _, oracle, value| {
             let reached = oracle.first_reached();
             if !is_apart(oracle, &reached) {
                 let worth = |place: &Place| match oracle.exits(*place) {
@@ -175,10 +180,9 @@ mod tests {
         assert!(compared > 300, "{compared}");
     }
 
-    #[test]
-    fn tokens_apart_are_valued_by_their_paths() {
+    fn tokens_apart_are_valued_by_their_paths<B: Bits>() {
         let (mut apart, mut right) = (0, 0);
-        values(|game, pos, oracle, value| {
+        values::<B>(|game, pos, oracle, value| {
             let reached = oracle.first_reached();
             // The oracle tries every path, so that regions must be small.
             if game.turn(pos) == Turn::Move
@@ -204,16 +208,26 @@ mod tests {
         assert!(apart > 50 && 100 * right >= 95 * apart, "{right} of {apart}");
     }
 
-    #[test]
-    fn images_are_worth_the_same_within_the_range() {
-        values(|game, pos, oracle, value| {
+    fn images_are_worth_the_same_within_the_range<B: Bits>() {
+        values::<B>(|game, pos, oracle, value| {
             let territory = territory(game);
-            let (least, most) = Evaluator::<Isolation<u128>>::range(&territory);
+            let (least, most) = Evaluator::<Isolation<B>>::range(&territory);
             assert!((least..=most).contains(&value), "{value}: {}", oracle.text());
             for image in game.images(pos) {
                 let image = territory.evaluate(game, &image, &CONTEXT).raw();
                 assert_eq!(image, value, "{}", oracle.text());
             }
         });
+    }
+
+    #[test]
+    fn sets_of_both_kinds_are_valued_as_the_oracle_says() {
+        fn check<B: Bits>() {
+            cells_count_by_their_exits::<B>();
+            tokens_apart_are_valued_by_their_paths::<B>();
+            images_are_worth_the_same_within_the_range::<B>();
+        }
+        check::<u128>();
+        check::<Colours<u64>>();
     }
 }

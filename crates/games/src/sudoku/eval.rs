@@ -6,7 +6,6 @@ use super::position::Position;
 use super::race::{Number, Race};
 use super::rules::{Fill, Sudoku};
 use super::territory::Territory;
-use crate::bits::Bits;
 use plyd_core::game::{Context, Evaluator, Game, Side, Spec};
 use plyd_core::options::weights::{self, Weights};
 use plyd_core::score::Score;

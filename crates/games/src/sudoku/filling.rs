@@ -19,7 +19,7 @@ use super::position::Position;
 use super::race::{Number, Race};
 use super::rules::{FULL, Fill, POINTS, STUCK, Sudoku};
 use super::solutions::Solutions;
-use crate::bits::{Bits, Words};
+use crate::bits::Words;
 use plyd_core::game::{Game, Outcome, Side, Turn};
 use plyd_core::score::{Score, Value};
 use plyd_core::zobrist::mix;

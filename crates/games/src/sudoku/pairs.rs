@@ -8,7 +8,7 @@ use super::position::{Position, Square};
 use super::race::Race;
 use super::rules::{Fill, Sudoku};
 use super::solutions::Solutions;
-use crate::bits::{Bits, Words};
+use crate::bits::Words;
 use plyd_core::game::Side;
 
 /// The most solutions that a position can distinguish: the empty board of 2x2 has 288.

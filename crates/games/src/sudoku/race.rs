@@ -1,7 +1,7 @@
 //! The state of a race to fill cells: a few sets of bits. [`filling`](super::filling) defines what its moves
 //! do.
 
-use crate::bits::{Bits, Words};
+use crate::bits::Words;
 use plyd_core::game::Side;
 
 /// A state of the race.

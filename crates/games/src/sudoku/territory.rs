@@ -7,7 +7,7 @@
 
 use super::filling::Filling;
 use super::race::Race;
-use crate::bits::{Bits, Words};
+use crate::bits::Words;
 use plyd_core::game::Side;
 
 /// The empty cells that each player can come to, as if both moved everywhere at once.
