@@ -29,8 +29,7 @@ pub(super) struct JobDeadlines {
     first_move: Option<u64>,
     /// When a position that is still being read has taken too long.
     reading: Option<u64>,
-    /// When a search that is to end, or to begin, and is still unknown
-    /// ends without a move.
+    /// When the `go` ends without a move if its position is still unknown.
     unprepared: Option<u64>,
 }
 
@@ -140,7 +139,7 @@ impl Job {
     fn ends(&self) -> impl Iterator<Item = (u64, Reason)> {
         let JobDeadlines { clock, limit, watchdog, eof, first_move, reading, unprepared, .. } =
             self.deadlines;
-        let is_read = self.phase == Phase::Preparing;
+        let is_being_read = self.phase == Phase::Preparing;
         let ending = self.ending.unwrap_or(Reason::Stopped);
         let (timed, watched, last) = match self.phase {
             // It ends as soon as a legal move is known, or its position is given up.
@@ -155,8 +154,8 @@ impl Job {
             (watchdog.filter(|_| watched), Reason::Deadline),
             (eof.filter(|_| last), ending),
             (first_move.filter(|_| last), ending),
-            (reading.filter(|_| is_read), ending),
-            (unprepared.filter(|_| is_read), ending),
+            (reading.filter(|_| is_being_read), ending),
+            (unprepared.filter(|_| is_being_read), ending),
         ]
         .into_iter()
         .filter_map(|(at, reason)| Some((at?, reason)))
