@@ -17,6 +17,7 @@ use std::time::SystemTime;
 
 use plyd_protocol as wire;
 use tokio::net::{TcpListener, UnixListener};
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 
 use crate::config::Config;
@@ -86,6 +87,7 @@ impl Daemon {
             transcript,
             running: Running::new(config),
             tls,
+            runtime: Handle::try_current().ok(),
             quiet: Notify::new(),
             lingering: Arc::default(),
             over: AtomicBool::new(false),

@@ -28,6 +28,7 @@ use lines::{Fields, Noted};
 use queue::{Hold, Log};
 
 pub use lines::Layer;
+pub(crate) use queue::after_answers;
 pub(crate) use quota::{Quota, bounded, left_out};
 
 /// How long the end of the process waits for the lines that are left.

@@ -210,15 +210,19 @@ pub(crate) struct Hold(());
 impl Drop for Hold {
     fn drop(&mut self) {
         let Ok(Some(log)) = HOLD.try_with(Held::release) else { return };
-        let wake = Wake(log);
-        // On the thread of all connections, tasks that are awake by now write answers; and those who wait for
-        // these need the cores.
-        if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(async move {
-                tokio::time::sleep(AFTER_ANSWERS).await;
-                drop(wake);
-            });
-        }
+        after_answers(Handle::try_current().ok().as_ref(), Wake(log));
+    }
+}
+
+/// Drops something, whose drop logs or wakes the log's thread, once the answers that are on their way have been
+/// read: their readers need the cores. Without a runtime it is dropped at once, and by the end of the runtime
+/// at the latest.
+pub(crate) fn after_answers<T: Send + 'static>(runtime: Option<&Handle>, logs: T) {
+    if let Some(runtime) = runtime {
+        runtime.spawn(async move {
+            tokio::time::sleep(AFTER_ANSWERS).await;
+            drop(logs);
+        });
     }
 }
 

@@ -54,6 +54,8 @@ pub(super) struct Shared {
     pub(super) running: Running,
     /// What TCP and WebSocket are served over, if it is not plain text.
     pub(super) tls: Option<Tls>,
+    /// What serves the connections, unless the daemon was started without.
+    pub(super) runtime: Option<Handle>,
     /// Notified when a shutdown has nothing more to wait for.
     pub(super) quiet: Notify,
     /// Held by each connection that lingers before it closes.
@@ -89,23 +91,12 @@ impl Shared {
     pub(super) fn release(self: &Arc<Self>, mut state: MutexGuard<'_, State>, now_ns: u64) {
         let mut effects = state.settle(now_ns);
         let answered = std::mem::take(&mut effects.answered);
-        match Handle::try_current() {
-            Ok(runtime) => {
-                drop(state);
-                self.carry_out(effects);
-                // The tasks that write the answers are awake by now, and have their turn first. Nothing is
-                // lost if the runtime ends before: it drops this itself.
-                if !answered.is_empty() {
-                    runtime.spawn(async move { drop(answered) });
-                }
-            }
-            // On a search thread nothing comes behind the answer: the process may end once it is out.
-            Err(_) => {
-                drop(answered);
-                drop(state);
-                self.carry_out(effects);
-            }
+        if !answered.is_empty() {
+            // Before the answer is out, for the process may end then; the runtime's end logs what waits.
+            log::after_answers(self.runtime.as_ref(), answered);
         }
+        drop(state);
+        self.carry_out(effects);
     }
 
     /// The same for the connection that a socket serves.

@@ -23,8 +23,8 @@ use crate::ids::{ConnId, JobId, TaskId};
 use crate::log::targets;
 use plyd_core::search::End;
 
-/// A search that was answered. Its line of log is made when it is dropped: that takes about as long as the
-/// answer itself.
+/// A search that was answered, and whose line of log is wanted. The line is made when it is dropped: that
+/// takes about as long as the answer itself.
 pub(crate) struct Answered {
     span: Span,
     reason: Reason,
@@ -329,7 +329,9 @@ impl State {
             incident,
         };
         let nodes = bestmove.stats.nodes;
-        self.effects.answered.push(Answered { span: job.span.clone(), reason, nodes });
+        if tracing::enabled!(target: targets::SEARCHES, tracing::Level::DEBUG) {
+            self.effects.answered.push(Answered { span: job.span.clone(), reason, nodes });
+        }
         let took_ns = job.started_ns.map(|started_ns| now_ns.saturating_sub(started_ns));
         self.tally.answered(job.game, reason, took_ns);
         let item = Item::BestMove(Box::new(bestmove), lines, job.due_ns());
