@@ -292,6 +292,8 @@ fn memory_does_not_grow_with_ids_and_searches() {
     let mut launch = process::plyd(["serve", "--stdio", "--threads", "1", "--hash-mb", "16"]);
     // Else threads keep freed memory apart, and how many do so depends on the machine.
     launch.command.env("MALLOC_ARENA_MAX", "1");
+    // Else freed tables stay between what is in use, and how many do so depends on the order of events.
+    launch.command.env("MALLOC_MMAP_THRESHOLD_", "65536").env("MALLOC_TRIM_THRESHOLD_", "65536");
     let (server, mut peer) = Server::stdio_as(launch);
     let go = |id: String| {
         json!({ "id": id, "cmd": "go", "game": "isolation", "rules": { "preset": "11x9" }, "position": {},
