@@ -149,6 +149,14 @@ fn a_game_that_is_over_is_reported_with_its_outcome() {
 }
 
 #[test]
+fn the_version_says_whether_popcnt_is_compiled_out() {
+    let lacks = cfg!(all(target_arch = "x86_64", not(target_feature = "popcnt")));
+    let version = stdout(&["--version"]);
+    assert_eq!(version.lines().next(), Some(concat!("plyd ", env!("CARGO_PKG_VERSION"))));
+    assert_eq!(version.contains("without popcnt"), lacks, "{version}");
+}
+
+#[test]
 fn completions_are_scripts_that_know_the_commands_and_the_games() {
     // What else can stand in an argument only some shells' scripts know.
     for (shell, words) in [
