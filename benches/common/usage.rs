@@ -1,5 +1,7 @@
 //! What a process costs, by `/proc`.
 
+#![allow(dead_code, reason = "each bench uses a part of this")]
+
 use std::error::Error;
 use std::fs;
 use std::time::Duration;
