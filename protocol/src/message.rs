@@ -22,7 +22,6 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Message {
     /// The final answer to a request that is no `go`.
@@ -89,10 +88,8 @@ pub fn stamp(body: &str, seq: u64, t_us: u64) -> (String, &str) {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Envelope {
     /// Counts the messages of the connection, from 1 and without gaps.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub seq: u64,
     /// When the message was written: microseconds of a monotonic clock whose zero is the server's.
     pub t_us: u64,
