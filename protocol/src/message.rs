@@ -173,6 +173,10 @@ pub enum Reason {
     Failed,
     /// The server shuts down.
     Shutdown,
+    /// A reason that this version does not know: the list is open. The move is as good as ever.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Other,
 }
 
 /// A request that failed.
@@ -272,6 +276,10 @@ pub enum NoticeKind {
     Warning,
     /// The client keeps breaking the protocol and may be cut off.
     ProtocolAbuse,
+    /// A kind that this version does not know: the list is open. The message is for people.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Other,
 }
 
 fn is_zero(value: &u64) -> bool {
