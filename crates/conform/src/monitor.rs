@@ -308,8 +308,8 @@ fn error_is_whole(message: &Value, sent: u64) -> Checked {
     holds(is_over == has_outcome, "an `outcome` with `game_over` alone", came)
 }
 
-/// Whether its words stand in the specification's lists. (Clients take others in open lists, but what the suite
-/// provokes has its word.)
+/// Whether its words stand in the specification's lists. (Clients take others in open lists, but what the
+/// suite provokes has its word.)
 fn has_known_words(message: &Message) -> bool {
     match message {
         Message::BestMove(best) => best.reason != Reason::Other,
