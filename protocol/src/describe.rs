@@ -1,9 +1,12 @@
 //! What the `body` of a `describe` result holds, by topic: a list of [`GameSummary`], a [`GameInfo`], a list
-//! of [`SettingInfo`], or the schemas. The types know no game; a daemon fills them from its registry.
+//! of [`SettingInfo`], the [`Schemas`], or the limits. The types know no game; a daemon fills them from its
+//! registry.
 
+#[cfg(feature = "schema")]
+use crate::Limits;
 use crate::Setting;
 #[cfg(feature = "schema")]
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// A game in short (`what` `games`).
@@ -79,6 +82,25 @@ pub struct LevelRating {
     pub error: u32,
 }
 
+/// The schemas of both directions (`what` `schema`).
+///
+/// ```
+/// use plyd_protocol::Schemas;
+///
+/// let body = serde_json::json!({ "requests": { "title": "Request" }, "messages": { "title": "Message" } });
+/// let schemas: Schemas = serde_json::from_value(body)?;
+/// assert_eq!(schemas.requests["title"], "Request");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Schemas {
+    /// That of a line from the client.
+    pub requests: serde_json::Map<String, serde_json::Value>,
+    /// That of a line from the server.
+    pub messages: serde_json::Map<String, serde_json::Value>,
+}
+
 /// A word and what it stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -142,4 +164,15 @@ pub enum SettingKind {
     Seed,
     /// Any string.
     Text,
+}
+
+/// The schema of a `body`, by topic.
+#[cfg(feature = "schema")]
+pub(crate) fn body(generator: &mut SchemaGenerator) -> Schema {
+    let games = generator.subschema_for::<Vec<GameSummary>>();
+    let game = generator.subschema_for::<GameInfo>();
+    let options = generator.subschema_for::<Vec<SettingInfo>>();
+    let schemas = generator.subschema_for::<Schemas>();
+    let limits = generator.subschema_for::<Limits>();
+    json_schema!({ "anyOf": [games, game, options, schemas, limits] })
 }

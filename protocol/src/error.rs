@@ -126,10 +126,15 @@ pub enum ErrorCode {
     Unprepared,
     /// The server failed; its log has the details.
     Internal,
+    /// A code that this version does not know: the list is open. `fatal` and `retry_ms` of the message say
+    /// what a client can do.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Other,
 }
 
 impl ErrorCode {
-    /// Every code, in the order of the specification.
+    /// Every code that is known, in the order of the specification.
     pub const ALL: [Self; 44] = [
         Self::BadUtf8,
         Self::BadJson,

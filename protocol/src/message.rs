@@ -22,7 +22,6 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Message {
     /// The final answer to a request that is no `go`.
@@ -89,10 +88,8 @@ pub fn stamp(body: &str, seq: u64, t_us: u64) -> (String, &str) {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Envelope {
     /// Counts the messages of the connection, from 1 and without gaps.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub seq: u64,
     /// When the message was written: microseconds of a monotonic clock whose zero is the server's.
     pub t_us: u64,
@@ -176,6 +173,10 @@ pub enum Reason {
     Failed,
     /// The server shuts down.
     Shutdown,
+    /// A reason that this version does not know: the list is open. The move is as good as ever.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Other,
 }
 
 /// A request that failed.
@@ -275,6 +276,10 @@ pub enum NoticeKind {
     Warning,
     /// The client keeps breaking the protocol and may be cut off.
     ProtocolAbuse,
+    /// A kind that this version does not know: the list is open. The message is for people.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Other,
 }
 
 fn is_zero(value: &u64) -> bool {

@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ResultMessage {
     /// The id of the request.
     pub id: String,
@@ -29,7 +28,6 @@ pub struct ResultMessage {
 
 /// The body of a result, by the `cmd` of its request, which `of` repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "of", rename_all = "lowercase")]
 pub enum ResultBody {
     /// Of `hello`.
@@ -103,6 +101,7 @@ pub struct PingResult {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DescribeResult {
     /// The description; its shape depends on `what`.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::describe::body"))]
     pub body: serde_json::Value,
 }
 

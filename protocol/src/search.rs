@@ -38,7 +38,6 @@ pub struct Go {
     pub clock: Option<Clock>,
     /// Limits; the first one reached ends the search.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = {})))]
     pub limit: Limit,
     /// A watchdog answers after this time even if the search does not yield.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +68,6 @@ pub struct Go {
     pub excludemoves: Vec<String>,
     /// Which `info` messages are sent.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = {})))]
     pub info: InfoRequest,
     /// Options of this search only.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
@@ -151,12 +149,14 @@ pub enum Mode {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Clock {
     /// A fixed time for this move.
+    #[cfg_attr(feature = "schema", schemars(title = "PerMoveClock"))]
     PerMove {
         /// The time for this move.
         #[cfg_attr(feature = "schema", schemars(range(min = -MAX_INT, max = MAX_INT)))]
         ms: i64,
     },
     /// A time for the game (or for some moves) that grows with each move.
+    #[cfg_attr(feature = "schema", schemars(title = "IncrementClock"))]
     Increment {
         /// The mover's time left.
         #[cfg_attr(feature = "schema", schemars(range(min = -MAX_INT, max = MAX_INT)))]
@@ -178,6 +178,7 @@ pub enum Clock {
         moves_to_go: Option<u32>,
     },
     /// A time for the game that starts to run a delay after the opponent's move.
+    #[cfg_attr(feature = "schema", schemars(title = "DelayClock"))]
     Delay {
         /// The mover's time left.
         #[cfg_attr(feature = "schema", schemars(range(min = -MAX_INT, max = MAX_INT)))]
@@ -191,6 +192,7 @@ pub enum Clock {
         delay_ms: u64,
     },
     /// A time for each turn, and a reserve for the game that turns may draw on.
+    #[cfg_attr(feature = "schema", schemars(title = "BankClock"))]
     Bank {
         /// The free time of this turn.
         #[cfg_attr(feature = "schema", schemars(range(min = -MAX_INT, max = MAX_INT)))]
@@ -200,6 +202,7 @@ pub enum Clock {
         bank_ms: i64,
     },
     /// The deadline is unknown: each better move is sent at once, until `stop` or the end of the connection.
+    #[cfg_attr(feature = "schema", schemars(title = "AnytimeClock"))]
     Anytime {
         /// A guess of the time there will be.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,6 +211,7 @@ pub enum Clock {
     },
     /// No clock: the search runs until it is proven, limited or stopped.
     #[default]
+    #[cfg_attr(feature = "schema", schemars(title = "NoClock"))]
     None,
 }
 
@@ -318,7 +322,6 @@ pub struct Update {
     pub clock: Option<Clock>,
     /// Fresh limits, instead of the old.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = {})))]
     pub limit: Limit,
     /// A fresh watchdog, from the arrival of this line.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -68,6 +68,7 @@ mod service_sockets;
 mod settings;
 mod shards;
 mod signature;
+mod specification;
 #[cfg(feature = "service")]
 mod tls;
 #[cfg(not(feature = "service"))]

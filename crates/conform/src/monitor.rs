@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
-use plyd_protocol::{Envelope, ErrorCode, MAX_INT};
+use plyd_protocol::{Envelope, ErrorCode, MAX_INT, Message, NoticeKind, Reason};
 use serde_json::Value;
 
 use super::referee::{Referee, Root};
@@ -124,10 +124,11 @@ impl<'f> InvariantMonitor<'f> {
         }
         findings.note("ids/seq", self.seq_follows(message));
         findings.note("ids/stamps", self.stamp_follows(message));
-        let shape = serde_json::from_slice::<Envelope>(bytes).map(drop);
-        let shape = shape.map_err(|error| {
-            Stop::failed("a message as the specification has it", format!("{error}: {}", raw()))
-        });
+        let expected = "a message as the specification has it";
+        let shape = match serde_json::from_slice::<Envelope>(bytes) {
+            Ok(envelope) => holds(has_known_words(&envelope.message), expected, raw),
+            Err(error) => Err(Stop::failed(expected, format!("{error}: {}", raw()))),
+        };
         if message.get("seq").is_some()
             && message.get("t_us").is_some()
             && findings.note("framing/messages", shape)
@@ -305,6 +306,17 @@ fn error_is_whole(message: &Value, sent: u64) -> Checked {
     }
     let (is_over, has_outcome) = (code == Some(ErrorCode::GameOver), message.get("outcome").is_some());
     holds(is_over == has_outcome, "an `outcome` with `game_over` alone", came)
+}
+
+/// Whether its words stand in the specification's lists. (Clients take others in open lists, but what the
+/// suite provokes has its word.)
+fn has_known_words(message: &Message) -> bool {
+    match message {
+        Message::BestMove(best) => best.reason != Reason::Other,
+        Message::Error(error) => error.code != ErrorCode::Other,
+        Message::Notice(notice) => notice.kind != NoticeKind::Other,
+        Message::Result(_) | Message::Info(_) => true,
+    }
 }
 
 fn timing(message: &Value) -> Checked {

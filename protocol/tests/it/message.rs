@@ -12,6 +12,15 @@ fn unknown_response_fields_are_ignored() {
 }
 
 #[test]
+fn words_of_later_lists_are_read() {
+    let reason: Reason = serde_json::from_value(json!("bored")).unwrap();
+    let code: ErrorCode = serde_json::from_value(json!("too_late_in_the_day")).unwrap();
+    let kind: NoticeKind = serde_json::from_value(json!("praise")).unwrap();
+    assert_eq!((reason, code, kind), (Reason::Other, ErrorCode::Other, NoticeKind::Other));
+    assert!(!code.fatal() && !ErrorCode::ALL.contains(&code));
+}
+
+#[test]
 fn an_outcome_is_absent_or_null_or_there() {
     let draw = Outcome { winner: None, by: "max_plies".into(), scores: None };
     for (outcome, written) in [

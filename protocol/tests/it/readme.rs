@@ -4,10 +4,10 @@ use plyd_protocol::{Command, Envelope, ErrorCode, GameSummary, Guarantees, Setti
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-const README: &str = include_str!("../../README.md");
+pub(crate) const README: &str = include_str!("../../README.md");
 
 /// The lines of the `json` blocks, as objects.
-fn examples() -> impl Iterator<Item = (&'static str, Value)> {
+pub(crate) fn examples() -> impl Iterator<Item = (&'static str, Value)> {
     let blocks = README.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next());
     blocks.flat_map(str::lines).map(|line| (line, serde_json::from_str(line).expect(line)))
 }

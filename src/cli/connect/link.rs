@@ -223,6 +223,7 @@ fn farewell(message: &Object, has_joined: bool) -> Option<Gone> {
             }
             // A code that this build does not know is for people to look at.
             let code = serde_json::from_value::<ErrorCode>(json!(text("code"))).ok();
+            let code = code.filter(|code| *code != ErrorCode::Other);
             let may_return = match code {
                 Some(ErrorCode::AuthFailed | ErrorCode::AuthRequired | ErrorCode::Forbidden) => false,
                 Some(ErrorCode::TooManyConnections | ErrorCode::Disconnected) => true,
