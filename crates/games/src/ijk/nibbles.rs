@@ -282,7 +282,7 @@ mod tests {
     }
 
     fn tile(number: usize) -> Option<Tile> {
-        let case = if number % 2 == 0 { Case::Lower } else { Case::Upper };
+        let case = if number & 1 == 0 { Case::Lower } else { Case::Upper };
         (number > 0).then_some(Tile { letter: number.div_ceil(2) as u8, case })
     }
 
