@@ -14,8 +14,9 @@ use plyd::games::bits::{Bits, Colours};
 use plyd::games::colosseum::rules::Colosseum;
 use plyd::games::colosseum::setup::{Setup, StartWalls};
 use plyd::games::ijk::eval::Lead;
-use plyd::games::ijk::rules::Ijk;
+use plyd::games::ijk::rules::{Ijk, Position};
 use plyd::games::ijk::variant::Variant;
+use plyd::games::ijk::{Board, Nibbles, Planes};
 use plyd::options::Options;
 use plyd::search::clock::thread_cpu_time;
 use plyd::search::iterate::Iterate;
@@ -43,8 +44,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     writeln!(out, "{table}")?;
     let mut table =
         Columns::new(["ijk", "lines of 10 plies", "moves played a second", "nodes searched a second"]);
-    table.row(ijk(4)?);
-    table.row(ijk(6)?);
+    table.row(ijk::<Nibbles>(4)?);
+    table.row(ijk::<Planes>(6)?);
     Ok(write!(out, "{table}")?)
 }
 
@@ -74,10 +75,10 @@ fn colosseum<B: Bits>(size: usize) -> [String; 4] {
     [size.to_string(), (listed / positions.len()).to_string(), grouped(list), grouped(play)]
 }
 
-fn ijk(size: i64) -> Result<[String; 4], Box<dyn Error>> {
+fn ijk<B: Board>(size: i64) -> Result<[String; 4], Box<dyn Error>> {
     let rules = Rules::new(vec![("size", Setting::Int(size))]);
     let variant = Variant::choose(&rules, None).map_err(|error| format!("{error:?}"))?;
-    let game = Ijk::<false>::new(variant);
+    let game = Ijk::<false, B>::new(variant);
     let positions = positions(size as u64, |_| (game, game.start()));
     let lines = lines(&game, &game.start(), PLIES);
     let play = played(&game, &positions);
@@ -125,7 +126,7 @@ fn played<G: Game>(game: &G, positions: &[G::Position]) -> u64 {
 }
 
 /// How many nodes a second the default search visits.
-fn searched(game: &Ijk<false>, positions: &[<Ijk<false> as Game>::Position]) -> u64 {
+fn searched<B: Board>(game: &Ijk<false, B>, positions: &[Position<B>]) -> u64 {
     let mut searcher = Iterate::new(game, Lead::default(), &Options::default());
     let began = thread_cpu_time();
     let mut nodes = 0;

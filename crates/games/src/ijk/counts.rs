@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 
-use super::board::Slide;
+use super::board::{Board, Slide};
+use super::nibbles::{self, Nibbles};
 use super::rules::{Ijk, Move, Position};
 use super::variant::{Skip, Variant};
 use plyd_core::game::{Game, Rules, Turn};
@@ -28,11 +29,7 @@ const MERGED: &[(&str, &[usize])] = &[
     ("v2", &[3, 12, 45, 178, 712, 2812, 0, 0, 0, 687_984]),
 ];
 
-fn game(preset: &'static str) -> Ijk<false> {
-    Ijk::new(Variant::choose(&Rules::new(vec![("preset", preset.into())]), None).unwrap())
-}
-
-fn children(game: &Ijk<false>, pos: &Position) -> Vec<Position> {
+fn children<B: Board>(game: &Ijk<false, B>, pos: &Position<B>) -> Vec<Position<B>> {
     let mut moves = Vec::new();
     if game.turn(pos) == Turn::Move {
         game.moves(pos, &mut moves);
@@ -46,23 +43,33 @@ fn children(game: &Ijk<false>, pos: &Position) -> Vec<Position> {
 }
 
 /// What distinguishes positions: all of their text.
-fn key(pos: &Position) -> (super::board::Board, usize, u8) {
+fn key<B: Board>(pos: &Position<B>) -> (B, usize, u8) {
     (*pos.board(), pos.mover().index(), pos.last())
 }
 
-fn check(table: &[(&'static str, &[usize])], count: impl Fn(&Ijk<false>, usize) -> usize) {
+/// Compares the table with what is counted from the start, on both kinds of boards where both can be.
+fn check(
+    table: &[(&'static str, &[usize])],
+    count: fn(&Ijk<false>, &Position, usize) -> usize,
+    count_nibbles: fn(&Ijk<false, Nibbles>, &Position<Nibbles>, usize) -> usize,
+) {
     for &(preset, expected) in table {
-        let game = game(preset);
+        let variant = Variant::choose(&Rules::new(vec![("preset", preset.into())]), None).unwrap();
         for (depth, &expected) in (1..).zip(expected).filter(|row| *row.1 > 0) {
-            assert_eq!(count(&game, depth), expected, "{preset} depth {depth}");
+            let game = Ijk::<false>::new(variant);
+            assert_eq!(count(&game, &game.start(), depth), expected, "{preset} depth {depth}");
+            if variant.size == nibbles::SIZE {
+                let game = Ijk::<false, Nibbles>::new(variant);
+                assert_eq!(count_nibbles(&game, &game.start(), depth), expected, "{preset} depth {depth}");
+            }
         }
     }
 }
 
 #[test]
 fn distinct_positions() {
-    check(STATES, |game, depth| {
-        let mut layer = vec![game.start()];
+    fn count<B: Board>(game: &Ijk<false, B>, pos: &Position<B>, depth: usize) -> usize {
+        let mut layer = vec![*pos];
         for _ in 0..depth {
             let mut seen = HashSet::new();
             layer = layer
@@ -72,12 +79,13 @@ fn distinct_positions() {
                 .collect();
         }
         layer.len()
-    });
+    }
+    check(STATES, count, count);
 }
 
 #[test]
 fn lines_without_moves_that_change_nothing() {
-    fn count(game: &Ijk<false>, pos: &Position, depth: usize) -> usize {
+    fn count<B: Board>(game: &Ijk<false, B>, pos: &Position<B>, depth: usize) -> usize {
         if depth == 0 {
             return 1;
         }
@@ -91,12 +99,12 @@ fn lines_without_moves_that_change_nothing() {
         let changing = Slide::ALL.iter().zip(&after).filter(|(slide, _)| changes(slide));
         changing.map(|(_, next)| count(game, next, depth - 1)).sum()
     }
-    check(WITHOUT_NO_OPS, |game, depth| count(game, &game.start(), depth));
+    check(WITHOUT_NO_OPS, count, count);
 }
 
 #[test]
 fn lines_in_which_equal_children_count_once() {
-    fn count(game: &Ijk<false>, pos: &Position, depth: usize) -> usize {
+    fn count<B: Board>(game: &Ijk<false, B>, pos: &Position<B>, depth: usize) -> usize {
         if depth == 0 {
             return 1;
         }
@@ -104,5 +112,5 @@ fn lines_in_which_equal_children_count_once() {
         let after = children(game, pos).into_iter().filter(|next| seen.insert(key(next)));
         after.map(|next| count(game, &next, depth - 1)).sum()
     }
-    check(MERGED, |game, depth| count(game, &game.start(), depth));
+    check(MERGED, count, count);
 }

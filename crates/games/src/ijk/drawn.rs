@@ -1,6 +1,7 @@
 //! IJK in which the cells of new tiles are drawn beforehand: a game without chance, for searches that average
 //! over draws.
 
+use super::board::Board;
 use super::rules::{Ijk, Move, Position};
 use plyd_core::game::{Context, Evaluator, FutilityMargins, Game, LateMoveReductions, Turn};
 use plyd_core::score::Score;
@@ -9,8 +10,8 @@ use plyd_core::zobrist::mix;
 
 /// The game of chance with one draw of all its tiles: where a tile goes depends on the board alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Drawn {
-    game: Ijk<true>,
+pub struct Drawn<B> {
+    game: Ijk<true, B>,
     /// The number of the draw, spread.
     key: u64,
     /// The hash of a board whose tile is not drawn, and where it lies among the empty cells: see
@@ -18,12 +19,12 @@ pub struct Drawn {
     but: (u64, u32),
 }
 
-impl Drawn {
+impl<B: Board> Drawn<B> {
     /// The cell where the awaited tile of a position goes.
     #[inline]
-    fn cell(&self, pos: &Position) -> u8 {
+    fn cell(&self, pos: &Position<B>) -> u8 {
         let mut empty = self.game.empty(pos);
-        let hash = pos.board().hash();
+        let hash = pos.board().key(0);
         let draw = if hash == self.but.0 { u64::from(self.but.1) } else { mix(hash ^ self.key) >> 32 };
         let skipped = (draw * u64::from(empty.count_ones())) >> 32;
         for _ in 0..skipped {
@@ -33,56 +34,56 @@ impl Drawn {
     }
 }
 
-impl Draw for Ijk<true> {
-    type Drawn = Drawn;
+impl<B: Board> Draw for Ijk<true, B> {
+    type Drawn = Drawn<B>;
     type Within<E: Evaluator<Self>> = Within<E>;
 
     fn within<E: Evaluator<Self>>(evaluator: E) -> Within<E> {
         Within(evaluator)
     }
 
-    fn drawn(&self, number: u64) -> Drawn {
+    fn drawn(&self, number: u64) -> Drawn<B> {
         // If there is a board of that hash, its first empty cell is as good a draw as any.
         Drawn { game: *self, key: mix(number), but: (0, 0) }
     }
 
-    fn drawn_but(&self, number: u64, node: &Position, place: u32) -> Drawn {
-        Drawn { but: (node.board().hash(), place), ..self.drawn(number) }
+    fn drawn_but(&self, number: u64, node: &Position<B>, place: u32) -> Drawn<B> {
+        Drawn { but: (node.board().key(0), place), ..self.drawn(number) }
     }
 
-    fn outcome(&self, drawn: &Drawn, pos: &Position) -> Move {
+    fn outcome(&self, drawn: &Drawn<B>, pos: &Position<B>) -> Move {
         Move::tile(drawn.cell(pos))
     }
 }
 
-impl Game for Drawn {
-    type Position = Position;
+impl<B: Board> Game for Drawn<B> {
+    type Position = Position<B>;
     type Move = Move;
-    type Undo = Position;
+    type Undo = Position<B>;
     const PREFETCH: bool = false;
 
     #[inline]
-    fn side(&self, pos: &Position) -> plyd_core::game::Side {
+    fn side(&self, pos: &Position<B>) -> plyd_core::game::Side {
         self.game.side(pos)
     }
 
     #[inline]
-    fn turn(&self, pos: &Position) -> Turn {
+    fn turn(&self, pos: &Position<B>) -> Turn {
         self.game.turn(pos)
     }
 
     #[inline]
-    fn moves(&self, pos: &Position, out: &mut Vec<Move>) {
+    fn moves(&self, pos: &Position<B>, out: &mut Vec<Move>) {
         self.game.moves(pos, out);
     }
 
     #[inline]
-    fn is_legal(&self, pos: &Position, mv: Move) -> bool {
+    fn is_legal(&self, pos: &Position<B>, mv: Move) -> bool {
         self.game.is_legal(pos, mv)
     }
 
     #[inline]
-    fn play(&self, pos: &mut Position, mv: Move) -> Position {
+    fn play(&self, pos: &mut Position<B>, mv: Move) -> Position<B> {
         let before = self.game.play(pos, mv);
         if pos.awaits() {
             let cell = self.cell(pos);
@@ -92,12 +93,12 @@ impl Game for Drawn {
     }
 
     #[inline]
-    fn undo(&self, pos: &mut Position, mv: Move, before: Position) {
+    fn undo(&self, pos: &mut Position<B>, mv: Move, before: Position<B>) {
         self.game.undo(pos, mv, before);
     }
 
     #[inline]
-    fn hash(&self, pos: &Position) -> u64 {
+    fn hash(&self, pos: &Position<B>) -> u64 {
         self.game.hash(pos) ^ self.key
     }
 
@@ -116,9 +117,9 @@ impl Game for Drawn {
 #[derive(Clone)]
 pub struct Within<E>(E);
 
-impl<E: Evaluator<Ijk<true>>> Evaluator<Drawn> for Within<E> {
+impl<B: Board, E: Evaluator<Ijk<true, B>>> Evaluator<Drawn<B>> for Within<E> {
     #[inline]
-    fn evaluate(&self, drawn: &Drawn, pos: &Position, ctx: &Context<Move>) -> Score {
+    fn evaluate(&self, drawn: &Drawn<B>, pos: &Position<B>, ctx: &Context<Move>) -> Score {
         self.0.evaluate(&drawn.game, pos, ctx)
     }
 

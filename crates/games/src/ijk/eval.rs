@@ -4,6 +4,7 @@
 //! between the sides. At the end the higher letter wins, whatever the mass; so the lead counts, and more so
 //! the fuller the board.
 
+use super::board::Board;
 use super::rules::{Ijk, Move, Position, case};
 use plyd_core::game::{Context, Evaluator, Spec};
 use plyd_core::options::weights::{self, Weights};
@@ -62,7 +63,7 @@ impl Lead {
     /// The value for the mover in thousandths of an `A`: the highest letters are those of the mover and the
     /// opponent, and the board has so many cells.
     #[inline]
-    pub(super) fn value(self, pos: &Position, [own, other]: [u8; 2], cells: i32) -> i32 {
+    pub(super) fn value<B: Board>(self, pos: &Position<B>, [own, other]: [u8; 2], cells: i32) -> i32 {
         let ahead = i32::from(own > other) - i32::from(own < other);
         let highest = (1 << own.max(other)) >> 1;
         let tiles = pos.board().occupied().count_ones() as i32;
@@ -73,7 +74,7 @@ impl Lead {
 
 /// The highest letters of the mover and the opponent.
 #[inline]
-pub(super) fn highest(pos: &Position) -> [u8; 2] {
+pub(super) fn highest<B: Board>(pos: &Position<B>) -> [u8; 2] {
     [pos.mover(), pos.mover().other()].map(|side| pos.board().highest(case(side)))
 }
 
@@ -95,9 +96,9 @@ pub(super) const MOST: i32 = 999_000;
 /// keeps looking for one.
 pub(super) const WIN: i32 = 1_000_000;
 
-impl<const CHANCE: bool> Evaluator<Ijk<CHANCE>> for Lead {
+impl<const CHANCE: bool, B: Board> Evaluator<Ijk<CHANCE, B>> for Lead {
     #[inline]
-    fn evaluate(&self, game: &Ijk<CHANCE>, pos: &Position, _ctx: &Context<Move>) -> Score {
+    fn evaluate(&self, game: &Ijk<CHANCE, B>, pos: &Position<B>, _ctx: &Context<Move>) -> Score {
         bounded(self.value(pos, highest(pos), game.cells().count_ones() as i32))
     }
 

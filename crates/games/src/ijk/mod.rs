@@ -15,7 +15,7 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 //!
-//! In reading order: `board` (bit planes, slides), [`variant`] (presets and single rules), [`rules`],
+//! In reading order: `board` (what holds tiles), `planes` and `nibbles` (two ways to, slides), [`variant`] (presets and single rules), [`rules`],
 //! [`notation`], [`eval`] (mass and lead), `tuples` (rows and columns beside them: the default evaluation),
 //! `published_eval` (the published ones), `drawn` (chance drawn beforehand), `solution` (tiny boards,
 //! solved whole). The game with chance and the one without are two types of one rule book; this file opens
@@ -26,9 +26,11 @@ mod board;
 mod counts;
 mod drawn;
 pub mod eval;
+mod nibbles;
 pub mod notation;
 #[cfg(test)]
 mod oracle;
+mod planes;
 mod published_eval;
 pub mod rules;
 mod solution;
@@ -37,12 +39,15 @@ pub mod variant;
 
 use std::sync::Arc;
 
-pub use self::board::Slide;
+pub use self::board::{Board, Slide};
+pub use self::nibbles::Nibbles;
+pub use self::planes::Planes;
 
 use self::eval::{Lead, WEIGHTS};
 use self::notation::Layout;
 use self::published_eval::Published;
 use self::rules::{BY_FULL, BY_K, BY_MAX_PLIES, BY_REPETITION, Ijk, Move, Position};
+use self::tuples::{Learned, WhereLearned};
 use self::variant::Variant;
 use plyd_core::effort::Effort;
 use plyd_core::engine::{self, AnyRoot, Bench, Entry, Learner, Made, NamedEvaluator, NamedPlayer, Playable};
@@ -115,27 +120,28 @@ const fn chance(position: &'static str, player: &'static str, depth: u32) -> Ben
 fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
     let layout = start.map(Layout::parse).transpose()?;
     let variant = Variant::choose(rules, layout.as_ref().map(Layout::stated_rules))?;
-    if variant.chance {
-        open_game(Ijk::<true>::new(variant), layout.as_ref())
-    } else {
-        open_game(Ijk::<false>::new(variant), layout.as_ref())
+    match (variant.size, variant.chance) {
+        (nibbles::SIZE, false) => open_game(Ijk::<false, Nibbles>::new(variant), layout.as_ref()),
+        (nibbles::SIZE, true) => open_game(Ijk::<true, Nibbles>::new(variant), layout.as_ref()),
+        (_, false) => open_game(Ijk::<false>::new(variant), layout.as_ref()),
+        (_, true) => open_game(Ijk::<true>::new(variant), layout.as_ref()),
     }
 }
 
-fn open_game<const CHANCE: bool>(
-    game: Ijk<CHANCE>,
+fn open_game<const CHANCE: bool, B: Board>(
+    game: Ijk<CHANCE, B>,
     layout: Option<&Layout>,
 ) -> Result<Arc<dyn AnyRoot>, OpenError>
 where
-    Ijk<CHANCE>: Strongest,
+    Ijk<CHANCE, B>: Playable<Position = Position<B>>,
 {
     let start = layout.map_or_else(|| Ok(game.start()), |layout| layout.position(&game))?;
     Ok(engine::open(game, start))
 }
 
-impl<const CHANCE: bool> Playable for Ijk<CHANCE>
+impl<const CHANCE: bool, B: Board> Playable for Ijk<CHANCE, B>
 where
-    Self: Strongest,
+    Self: Strongest + Learned + Game<Position = Position<B>, Move = Move>,
 {
     const EVALUATORS: &'static [NamedEvaluator<Self>] = &[
         NamedEvaluator::by(
@@ -143,7 +149,7 @@ where
             "`lead`, and by the rules of preset v2-4x4 what rows and columns are worth too, from tables learned \
              by games; `lead` alone on other boards, with a move S, and where a full board does not end the \
              game.",
-            &tuples::WhereLearned,
+            &WhereLearned,
         )
         .trained(),
         NamedEvaluator::new(
@@ -205,10 +211,10 @@ where
     }
 
     fn learner(&self, _evaluator: &str) -> Result<Box<dyn Learner>, String> {
-        tuples::learner(self)
+        self.learnable()
     }
 
-    fn at_sight(&self, pos: &Position, mv: Move) -> i32 {
+    fn at_sight(&self, pos: &Position<B>, mv: Move) -> i32 {
         one_ply::at_sight(self, &Lead::default(), &mut pos.clone(), mv, self.side(pos)).score.raw()
     }
 }
@@ -221,13 +227,13 @@ trait Strongest: Sized {
         Self: Game;
 }
 
-impl Strongest for Ijk<false> {
+impl<B: Board> Strongest for Ijk<false, B> {
     fn by_chance<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>> {
         Box::new(Iterate::new(self, evaluator, options))
     }
 }
 
-impl Strongest for Ijk<true> {
+impl<B: Board> Strongest for Ijk<true, B> {
     fn by_chance<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>> {
         Box::new(Ensemble::new(self, evaluator, options))
     }

@@ -3,7 +3,8 @@
 //!
 //! Reads untrusted texts; the rules decide whether a move is legal.
 
-use super::board::{Board, Case, LAST, MAX_SIZE, MIN_SIZE, STRIDE, Slide, Tile};
+use super::board::{Board, Case, LAST, MAX_SIZE, MIN_SIZE, Slide, Tile, places};
+use super::planes::Planes;
 use super::rules::{Action, Ijk, Move, Position};
 use super::variant::{Skip, StatedRules};
 use plyd_core::game::{Drawing, Mark, Notation, OpenError, Piece, Setting, Side};
@@ -25,9 +26,10 @@ const SLIDES: [char; 4] = ['U', 'D', 'L', 'R'];
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
     size: usize,
-    board: Board,
+    board: Planes,
     mover: Side,
-    last: Option<u8>,
+    /// The row and the column of the tile placed last.
+    last: Option<(usize, usize)>,
     awaits: bool,
 }
 
@@ -71,23 +73,22 @@ impl Layout {
                 format!("a board has as many rows as columns, and {MIN_SIZE} to {MAX_SIZE} of them");
             return Err(OpenError::Impossible(message));
         }
-        let mut board = Board::default();
+        let mut board = Planes::default();
         for (y, row) in rows.iter().enumerate() {
             for (x, &letter) in row.iter().enumerate() {
                 if letter != b'.' {
                     let tile = tile(letter)
                         .ok_or_else(|| malformed("a cell is `.` or a letter, `A` to `O` or `a` to `o`"))?;
-                    board.put(number(y, x), tile);
+                    board.put(Planes::cell(y, x), tile);
                 }
             }
         }
         let is_full = board.occupied().count_ones() as usize == width * width;
-        let last = match last {
-            Some(place) => Some(on_board(place, width).ok_or_else(|| {
-                OpenError::Impossible("the cell of the tile placed last is off the board".to_owned())
-            })?),
-            None => None,
-        };
+        if last.is_some_and(|place| !is_on_board(place, width)) {
+            return Err(OpenError::Impossible(
+                "the cell of the tile placed last is off the board".to_owned(),
+            ));
+        }
         if awaits && is_full {
             return Err(OpenError::Impossible("the awaited tile has no room on a full board".to_owned()));
         }
@@ -105,34 +106,42 @@ impl Layout {
     /// # Errors
     /// [`OpenError::Malformed`] if the rules need the cell of the tile placed last and the text does not name
     /// it, [`OpenError::Impossible`] if it names a cell that the rules do not allow.
-    pub fn position<const CHANCE: bool>(&self, game: &Ijk<CHANCE>) -> Result<Position, OpenError> {
+    pub fn position<const CHANCE: bool, B: Board>(
+        &self,
+        game: &Ijk<CHANCE, B>,
+    ) -> Result<Position<B>, OpenError> {
         let flips = game.variant().skip == Skip::Flip;
         match self.last {
             None if flips => {
                 let message = "with skip=flip the cell of the tile placed last must follow the mover";
                 Err(OpenError::Malformed(message.to_owned()))
             }
-            Some(last) if CHANCE && last != 0 => {
+            Some(last) if CHANCE && last != (0, 0) => {
                 let message = "with mode=nondet and skip=flip the cell after the mover is always a1";
                 Err(OpenError::Impossible(message.to_owned()))
             }
-            last => Ok(game.position(self.board, self.mover, self.awaits, last.unwrap_or(0))),
+            last => {
+                let board =
+                    B::from_tiles(self.size, |row, column| self.board.tile(Planes::cell(row, column)));
+                let last = last.map_or(0, |(row, column)| B::cell(row, column));
+                Ok(game.position(board, self.mover, self.awaits, last))
+            }
         }
     }
 }
 
-impl<const CHANCE: bool> Notation for Ijk<CHANCE> {
-    fn position_text(&self, pos: &Position) -> String {
+impl<const CHANCE: bool, B: Board> Notation for Ijk<CHANCE, B> {
+    fn position_text(&self, pos: &Position<B>) -> String {
         let size = self.variant().size;
         let letter = |cell| pos.board().tile(cell).map_or('.', letter);
-        let row = |y| (0..size).map(|x| letter(number(y, x))).collect::<String>();
+        let row = |y| (0..size).map(|x| letter(B::cell(y, x))).collect::<String>();
         let mut text = (0..size).map(row).collect::<Vec<_>>().join("/");
         text += match pos.mover() {
             Side::First => " +",
             Side::Second => " -",
         };
         if self.variant().skip == Skip::Flip {
-            text += &format!(" {}", cell_text(pos.last()));
+            text += &format!(" {}", place_text(B::place(pos.last())));
         }
         if pos.awaits() {
             text += " ~";
@@ -140,22 +149,24 @@ impl<const CHANCE: bool> Notation for Ijk<CHANCE> {
         text
     }
 
-    fn move_text(&self, _pos: &Position, mv: Move) -> String {
+    fn move_text(&self, _pos: &Position<B>, mv: Move) -> String {
         match mv.action() {
             Action::Slide(slide) => SLIDES[slide as usize].to_string(),
             Action::Skip => "S".to_owned(),
-            Action::Tile(cell) => format!("~{}", cell_text(cell)),
+            Action::Tile(cell) => format!("~{}", place_text(B::place(cell))),
         }
     }
 
-    fn parse_move(&self, _pos: &Position, text: &str) -> Result<Move, String> {
+    fn parse_move(&self, _pos: &Position<B>, text: &str) -> Result<Move, String> {
         if let Some(cell) = text.strip_prefix('~') {
             let place = place(cell).ok_or("a chance ply is `~` and a cell, such as `~c4`")?;
             let size = self.variant().size;
-            return on_board(place, size).map(Move::tile).ok_or_else(|| {
-                let column = char::from(b'a' + size as u8 - 1);
-                format!("the cell is off the board: its columns are a to {column}, its rows 1 to {size}")
-            });
+            return is_on_board(place, size).then(|| Move::tile(B::cell(place.0, place.1))).ok_or_else(
+                || {
+                    let column = char::from(b'a' + size as u8 - 1);
+                    format!("the cell is off the board: its columns are a to {column}, its rows 1 to {size}")
+                },
+            );
         }
         let mut letters = text.chars();
         let letter =
@@ -168,11 +179,10 @@ impl<const CHANCE: bool> Notation for Ijk<CHANCE> {
         }
     }
 
-    fn draw(&self, pos: &Position) -> Drawing {
+    fn draw(&self, pos: &Position<B>) -> Drawing {
         let size = self.variant().size;
-        let places = (0..size).flat_map(|y| (0..size).map(move |x| (y, x)));
-        let pieces = places.filter_map(|(y, x)| {
-            let tile = pos.board().tile(number(y, x))?;
+        let pieces = places(size).filter_map(|(y, x)| {
+            let tile = pos.board().tile(B::cell(y, x))?;
             let owner = match tile.case {
                 Case::Upper => Side::First,
                 Case::Lower => Side::Second,
@@ -181,7 +191,7 @@ impl<const CHANCE: bool> Notation for Ijk<CHANCE> {
             Some(Piece { cells: vec![(y, x)], piece: "tile", label, owner: Some(owner) })
         });
         let flipped = (self.variant().skip == Skip::Flip).then(|| Mark {
-            cell: (usize::from(pos.last() / STRIDE as u8), usize::from(pos.last() % STRIDE as u8)),
+            cell: B::place(pos.last()),
             mark: "target",
             owner: None,
             label: Some("S".to_owned()),
@@ -202,14 +212,9 @@ impl<const CHANCE: bool> Notation for Ijk<CHANCE> {
     }
 }
 
-/// The number of the cell in a row and a column.
-const fn number(row: usize, column: usize) -> u8 {
-    (row * STRIDE as usize + column) as u8
-}
-
-/// The cell in a row and a column, if the board has it.
-fn on_board((row, column): (usize, usize), size: usize) -> Option<u8> {
-    (row < size && column < size).then(|| number(row, column))
+/// Whether a board of a size has a row and a column.
+fn is_on_board((row, column): (usize, usize), size: usize) -> bool {
+    row < size && column < size
 }
 
 /// The row and the column that a text names.
@@ -222,9 +227,8 @@ fn place(text: &str) -> Option<(usize, usize)> {
     }
 }
 
-fn cell_text(cell: u8) -> String {
-    let column = char::from(b'a' + cell % STRIDE as u8);
-    format!("{column}{}", cell / STRIDE as u8 + 1)
+fn place_text((row, column): (usize, usize)) -> String {
+    format!("{}{}", char::from(b'a' + column as u8), row + 1)
 }
 
 /// The tile that a letter stands for.

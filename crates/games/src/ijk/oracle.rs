@@ -273,14 +273,35 @@ fn start(rules: &Rules, random: &mut SplitMix64) -> Oracle {
 
 #[cfg(test)]
 mod tests {
+    use super::super::board::Board;
+    use super::super::nibbles::{self, Nibbles};
     use super::super::notation::Layout;
+    use super::super::planes::Planes;
     use super::super::rules::Ijk;
     use super::super::variant::Variant;
     use super::*;
     use plyd_core::game::{Game, Notation, Setting, Side, Turn};
 
-    fn agree<const CHANCE: bool>(preset: &str, rules: &Rules, variant: Variant) -> [usize; 7] {
-        let game = Ijk::<CHANCE>::new(variant);
+    /// Compares random games, on each kind of boards that has the size; gives how often what may happen did.
+    fn agree(preset: &str, rules: &Rules, variant: Variant) -> [usize; 7] {
+        let seen = if variant.chance {
+            follow::<true, Planes>(preset, rules, variant)
+        } else {
+            follow::<false, Planes>(preset, rules, variant)
+        };
+        if variant.size == nibbles::SIZE {
+            let others = if variant.chance {
+                follow::<true, Nibbles>(preset, rules, variant)
+            } else {
+                follow::<false, Nibbles>(preset, rules, variant)
+            };
+            assert_eq!(seen, others, "{preset}");
+        }
+        seen
+    }
+
+    fn follow<const CHANCE: bool, B: Board>(preset: &str, rules: &Rules, variant: Variant) -> [usize; 7] {
+        let game = Ijk::<CHANCE, B>::new(variant);
         assert_eq!(game.position_text(&game.start()), Oracle::new(rules.clone()).text());
         // How often what may happen did: three endings, ties, drawn tiles, `S`, and the cap on moves.
         let mut seen = [0; 7];
@@ -343,11 +364,7 @@ mod tests {
                     plyd_core::game::Rules::new(vec![("preset", preset.into()), ("mode", mode.into())]);
                 let variant = Variant::choose(&given, None).unwrap();
                 let rules = Rules::preset(preset, chance);
-                let [k, full, repetition, ties, drawn, skips, _] = if chance {
-                    agree::<true>(preset, &rules, variant)
-                } else {
-                    agree::<false>(preset, &rules, variant)
-                };
+                let [k, full, repetition, ties, drawn, skips, _] = agree(preset, &rules, variant);
                 assert!(k > 0, "{preset} {mode}: no game ended by a K");
                 assert_eq!(full > 0, rules.full_ends, "{preset} {mode}");
                 assert_eq!(repetition > 0, rules.repetition > 0, "{preset} {mode}");
@@ -396,11 +413,7 @@ mod tests {
             let given = text.split(',').map(|rule| rule.split_once('=').unwrap());
             let given = given.map(|(name, value)| (name, setting(value))).collect();
             let variant = Variant::choose(&plyd_core::game::Rules::new(given), None).unwrap();
-            let [k, .., capped] = if rules.nondet {
-                agree::<true>(text, &rules, variant)
-            } else {
-                agree::<false>(text, &rules, variant)
-            };
+            let [k, .., capped] = agree(text, &rules, variant);
             assert_eq!((k > 0, capped > 0), (true, rules.max_plies > 0), "{text}");
         }
     }

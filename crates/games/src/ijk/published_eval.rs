@@ -3,7 +3,7 @@
 //! Both value a letter by ten for each step of the alphabet and reward order on the board, whoever owns the
 //! tiles: a good value is good for the side that moves at the root.
 
-use super::board::{CELL_LIMIT, STRIDE, Tile};
+use super::board::{Board, Tile, places};
 use super::rules::{Ijk, Move, Position};
 use plyd_core::game::{Context, Evaluator, Game};
 use plyd_core::score::Score;
@@ -23,7 +23,7 @@ pub(super) enum Published {
 
 impl Published {
     /// The published value of a position, the same for both sides.
-    fn value<const CHANCE: bool>(self, game: &Ijk<CHANCE>, pos: &Position) -> i32 {
+    fn value<const CHANCE: bool, B: Board>(self, game: &Ijk<CHANCE, B>, pos: &Position<B>) -> i32 {
         match self {
             Self::Gradient => gradient(game, pos),
             Self::Smoothness => smoothness(game, pos),
@@ -31,8 +31,8 @@ impl Published {
     }
 }
 
-impl<const CHANCE: bool> Evaluator<Ijk<CHANCE>> for Published {
-    fn evaluate(&self, game: &Ijk<CHANCE>, pos: &Position, ctx: &Context<Move>) -> Score {
+impl<const CHANCE: bool, B: Board> Evaluator<Ijk<CHANCE, B>> for Published {
+    fn evaluate(&self, game: &Ijk<CHANCE, B>, pos: &Position<B>, ctx: &Context<Move>) -> Score {
         let value = 1000 * self.value(game, pos);
         Score::eval(if game.side(pos) == ctx.root { value } else { -value })
     }
@@ -51,29 +51,29 @@ fn letter_value(tile: Tile) -> i32 {
     10 * i32::from(tile.letter)
 }
 
-fn gradient<const CHANCE: bool>(game: &Ijk<CHANCE>, pos: &Position) -> i32 {
-    let size = game.variant().size as i32;
+fn gradient<const CHANCE: bool, B: Board>(game: &Ijk<CHANCE, B>, pos: &Position<B>) -> i32 {
+    let size = game.variant().size;
     // The products with the weights size - 1 - row - column and column - row; the other two are their
     // negatives.
     let (mut falling, mut rising) = (0, 0);
-    for row in 0..size {
-        for column in 0..size {
-            // An empty cell counts 1 in the published list.
-            let value = pos.board().tile((row * STRIDE as i32 + column) as u8).map_or(1, letter_value);
-            falling += value * (size - 1 - row - column);
-            rising += value * (column - row);
-        }
+    for (row, column) in places(size) {
+        // An empty cell counts 1 in the published list.
+        let value = pos.board().tile(B::cell(row, column)).map_or(1, letter_value);
+        falling += value * (size as i32 - 1 - row as i32 - column as i32);
+        rising += value * (column as i32 - row as i32);
     }
     falling.abs().max(rising.abs())
 }
 
-fn smoothness<const CHANCE: bool>(game: &Ijk<CHANCE>, pos: &Position) -> i32 {
-    let board = pos.board();
+fn smoothness<const CHANCE: bool, B: Board>(game: &Ijk<CHANCE, B>, pos: &Position<B>) -> i32 {
+    let size = game.variant().size;
+    let is_on_board = |row, column| row < size && column < size;
+    let tile =
+        |row, column| is_on_board(row, column).then(|| pos.board().tile(B::cell(row, column))).flatten();
     let mut penalty = 0;
-    for cell in (0..game.cells().ilog2() as u8 + 1).filter(|cell| board.occupied() >> cell & 1 == 1) {
-        let neighbours = [cell + 1, cell + STRIDE as u8];
-        for neighbour in neighbours.into_iter().filter(|&neighbour| usize::from(neighbour) < CELL_LIMIT) {
-            if let (Some(one), Some(other)) = (board.tile(cell), board.tile(neighbour)) {
+    for (row, column) in places(size) {
+        for neighbour in [tile(row, column + 1), tile(row + 1, column)] {
+            if let (Some(one), Some(other)) = (tile(row, column), neighbour) {
                 penalty += (letter_value(one) - letter_value(other)).abs();
             }
         }

@@ -5,8 +5,12 @@
 //! those of the course's skeleton code, versions 1.0 and 2.0 (October and November 2019), and of the
 //! published text: see [`Variant`].
 
-use super::board::{Board, CELL_LIMIT, Case, Cells, K, Slide, Tile, square};
+use super::board::{Board, Case, Cells, K, Slide, Tile, square};
+use super::nibbles::Nibbles;
+use super::planes::Planes;
 use super::variant::{EndTest, Skip, Variant, Win};
+use std::marker::PhantomData;
+
 use plyd_core::game::{Game, Outcome, Side, Turn};
 use plyd_core::zobrist::mix;
 
@@ -23,7 +27,8 @@ pub(super) const BY_MAX_PLIES: &str = "max_plies";
 /// sees.
 const NEAR_CAP: u16 = 512;
 
-/// IJK under one variant of its rules; chance chooses the cells of new tiles if `CHANCE`.
+/// IJK under one variant of its rules, its tiles held in a `B`; chance chooses the cells of new tiles if
+/// `CHANCE`.
 ///
 /// ```
 /// use plyd_core::game::{Game, Rules, Turn};
@@ -35,15 +40,18 @@ const NEAR_CAP: u16 = 512;
 /// assert_eq!(game.turn(&pos), Turn::Move);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ijk<const CHANCE: bool> {
+pub struct Ijk<const CHANCE: bool, B = Planes> {
     variant: Variant,
     cells: Cells,
+    /// What distinguishes an empty board from that of another size in a hash.
+    size_key: u64,
+    board: PhantomData<B>,
 }
 
-/// A state of the game.
+/// A state of the game, its tiles held in a `B`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Position {
-    board: Board,
+pub struct Position<B = Planes> {
+    board: B,
     /// The mass of the upper-case tiles less that of the lower-case ones.
     balance: i32,
     /// Moves since the start; 0 without a cap.
@@ -58,7 +66,7 @@ pub struct Position {
     seen: [u8; 4],
 }
 
-const _: () = assert!(size_of::<Position>() <= 56);
+const _: () = assert!(size_of::<Position<Planes>>() <= 56 && size_of::<Position<Nibbles>>() <= 32);
 
 /// A slide, the move `S`, or where chance puts a tile.
 ///
@@ -84,9 +92,9 @@ impl Move {
         Self(slide as u8)
     }
 
-    /// The chance outcome that puts the tile on a cell, whose number is `10 * row + column`.
+    /// The chance outcome that puts the tile on a cell, by its number.
     #[must_use]
-    pub const fn tile(cell: u8) -> Self {
+    pub(super) const fn tile(cell: u8) -> Self {
         Self(Self::TILES + cell)
     }
 
@@ -126,11 +134,11 @@ pub(super) const fn case(side: Side) -> Case {
     }
 }
 
-impl Position {
+impl<B: Board> Position<B> {
     /// The tiles.
     #[inline]
     #[must_use]
-    pub(super) const fn board(&self) -> &Board {
+    pub(super) const fn board(&self) -> &B {
         &self.board
     }
 
@@ -165,12 +173,13 @@ impl Position {
     }
 }
 
-impl<const CHANCE: bool> Ijk<CHANCE> {
+impl<const CHANCE: bool, B: Board> Ijk<CHANCE, B> {
     /// The game under some rules, of which `chance` is `CHANCE`.
     #[must_use]
     pub fn new(variant: Variant) -> Self {
         debug_assert_eq!(variant.chance, CHANCE);
-        Self { variant, cells: square(variant.size) }
+        let (cells, size_key) = (square::<B>(variant.size), square::<Planes>(variant.size).rotate_left(16));
+        Self { variant, cells, size_key, board: PhantomData }
     }
 
     /// The rules.
@@ -188,8 +197,8 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
 
     /// The position where the game begins.
     #[must_use]
-    pub fn start(&self) -> Position {
-        let mut board = Board::default();
+    pub fn start(&self) -> Position<B> {
+        let mut board = B::default();
         if !self.variant.random_first {
             board.put(0, Tile { letter: 1, case: Case::Upper });
         }
@@ -199,7 +208,7 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
     /// A position with a history of its own, which awaits a tile only if chance places it; `last` is the cell
     /// that `S` flips, or 0.
     #[must_use]
-    pub(super) fn position(&self, board: Board, mover: Side, awaits: bool, last: u8) -> Position {
+    pub(super) fn position(&self, board: B, mover: Side, awaits: bool, last: u8) -> Position<B> {
         let balance = board.mass(board.of(Case::Upper)) - board.mass(board.of(Case::Lower));
         let mut pos = Position { board, balance, plies: 0, mover, awaits, last, seen: [0; 4] };
         self.remember(&mut pos);
@@ -209,13 +218,13 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
     /// The cells without a tile.
     #[inline]
     #[must_use]
-    pub(super) const fn empty(&self, pos: &Position) -> Cells {
+    pub(super) fn empty(&self, pos: &Position<B>) -> Cells {
         self.cells & !pos.board.occupied()
     }
 
     /// Gives the mover its tile.
     #[inline]
-    fn place(&self, pos: &mut Position, cell: u8) {
+    fn place(&self, pos: &mut Position<B>, cell: u8) {
         pos.board.put(cell, Tile { letter: 1, case: case(pos.mover) });
         pos.balance += match pos.mover {
             Side::First => 1,
@@ -232,7 +241,7 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
 
     /// Counts a position with a full board.
     #[inline]
-    fn remember(&self, pos: &mut Position) {
+    fn remember(&self, pos: &mut Position<B>) {
         if self.variant.repetition > 0 && self.empty(pos) == 0 {
             let count = &mut pos.seen[self.phase(pos)];
             *count = count.saturating_add(1);
@@ -242,7 +251,7 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
     /// Which of the positions that share a full board this is: `S` may flip one tile and flip it back, and
     /// the sides alternate. Everything else adds mass, and leads to boards that were never there before.
     #[inline]
-    fn phase(&self, pos: &Position) -> usize {
+    fn phase(&self, pos: &Position<B>) -> usize {
         let flips = self.variant.skip == Skip::Flip;
         let is_lower = pos.board.of(Case::Lower) >> pos.last & 1 == 1;
         2 * usize::from(flips && is_lower) + pos.mover.index()
@@ -250,7 +259,7 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
 
     /// Who wins, and by what, if the board alone ends the game.
     #[inline]
-    fn decided(&self, pos: &Position) -> Option<Outcome> {
+    fn decided(&self, pos: &Position<B>) -> Option<Outcome> {
         let board = &pos.board;
         let (ks, full) = (board.ks(), self.variant.full_ends && self.empty(pos) == 0);
         if ks == 0 && !full {
@@ -281,26 +290,29 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
 
     /// The moves of a player, all of them legal at any time.
     #[inline]
-    fn choices(&self) -> impl Iterator<Item = Move> + use<CHANCE> {
-        let skip = (self.variant.skip != Skip::None).then_some(Move::SKIP);
-        Slide::ALL.into_iter().map(Move::slide).chain(skip)
+    const fn choices(&self) -> &'static [Move] {
+        const ALL: [Move; 5] = [Move(0), Move(1), Move(2), Move(3), Move::SKIP];
+        match self.variant.skip {
+            Skip::None => ALL.split_at(Slide::ALL.len()).0,
+            Skip::Pass | Skip::Flip => &ALL,
+        }
     }
 }
 
-impl<const CHANCE: bool> Game for Ijk<CHANCE> {
-    type Position = Position;
+impl<const CHANCE: bool, B: Board> Game for Ijk<CHANCE, B> {
+    type Position = Position<B>;
     type Move = Move;
-    type Undo = Position;
+    type Undo = Position<B>;
     const STOCHASTIC: bool = CHANCE;
-    const PREFETCH: bool = false;
+    const PREFETCH: bool = B::IS_QUICK;
 
     #[inline]
-    fn side(&self, pos: &Position) -> Side {
+    fn side(&self, pos: &Position<B>) -> Side {
         pos.mover
     }
 
     #[inline]
-    fn turn(&self, pos: &Position) -> Turn {
+    fn turn(&self, pos: &Position<B>) -> Turn {
         if CHANCE && pos.awaits {
             return Turn::Chance;
         }
@@ -321,12 +333,12 @@ impl<const CHANCE: bool> Game for Ijk<CHANCE> {
     }
 
     #[inline]
-    fn moves(&self, _pos: &Position, out: &mut Vec<Move>) {
-        out.extend(self.choices());
+    fn moves(&self, _pos: &Position<B>, out: &mut Vec<Move>) {
+        out.extend_from_slice(self.choices());
     }
 
     #[inline]
-    fn is_legal(&self, pos: &Position, mv: Move) -> bool {
+    fn is_legal(&self, pos: &Position<B>, mv: Move) -> bool {
         match mv.action() {
             Action::Slide(_) => !pos.awaits,
             Action::Skip => !pos.awaits && self.variant.skip != Skip::None,
@@ -334,8 +346,8 @@ impl<const CHANCE: bool> Game for Ijk<CHANCE> {
         }
     }
 
-    #[inline]
-    fn play(&self, pos: &mut Position, mv: Move) -> Position {
+    #[inline(always)]
+    fn play(&self, pos: &mut Position<B>, mv: Move) -> Position<B> {
         let before = *pos;
         let adds_tile = match mv.action() {
             Action::Tile(cell) => {
@@ -377,22 +389,21 @@ impl<const CHANCE: bool> Game for Ijk<CHANCE> {
     }
 
     #[inline]
-    fn undo(&self, pos: &mut Position, _mv: Move, before: Position) {
+    fn undo(&self, pos: &mut Position<B>, _mv: Move, before: Position<B>) {
         *pos = before;
     }
 
     #[inline]
-    fn hash(&self, pos: &Position) -> u64 {
+    fn hash(&self, pos: &Position<B>) -> u64 {
         let Position { board, plies, mover, awaits, last, seen, .. } = *pos;
         let near_cap = plies.saturating_sub(self.variant.max_plies.saturating_sub(NEAR_CAP));
         let state = u64::from(last) << 2 | (mover.index() as u64) << 1 | u64::from(awaits);
         let history = u64::from(u32::from_le_bytes(seen)) << 16 | u64::from(near_cap);
         let state = state << 48 | history;
-        // Only the size distinguishes an empty board from that of another size.
-        board.hash() ^ mix(state ^ self.cells.rotate_left(16))
+        board.key(mix(state ^ self.size_key))
     }
 
-    fn outcomes(&self, pos: &Position, out: &mut Vec<(Move, u32)>) {
+    fn outcomes(&self, pos: &Position<B>, out: &mut Vec<(Move, u32)>) {
         let mut empty = self.empty(pos);
         while empty != 0 {
             out.push((Move::tile(empty.trailing_zeros() as u8), 1));
@@ -407,7 +418,8 @@ impl<const CHANCE: bool> Game for Ijk<CHANCE> {
 
     #[inline]
     fn index_len(&self) -> usize {
-        usize::from(Move::TILES) + if CHANCE { CELL_LIMIT } else { 0 }
+        let last = self.variant.size - 1;
+        usize::from(Move::TILES) + if CHANCE { usize::from(B::cell(last, last)) + 1 } else { 0 }
     }
 
     fn carries_history(&self) -> bool {
@@ -415,7 +427,7 @@ impl<const CHANCE: bool> Game for Ijk<CHANCE> {
     }
 
     /// The board turned and mirrored, unless a rule asks for the first of some cells.
-    fn images(&self, pos: &Position) -> Vec<Position> {
+    fn images(&self, pos: &Position<B>) -> Vec<Position<B>> {
         let Variant { skip, win, .. } = self.variant;
         if !CHANCE || skip == Skip::Flip || win == Win::Any {
             return Vec::new();

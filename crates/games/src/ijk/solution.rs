@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::board::{Board, Case, STRIDE, Slide, Tile};
+use super::board::{Board, Case, Slide, Tile, places};
+use super::planes::Planes;
 use super::rules::{Ijk, Move, Position};
 use super::variant::{Skip, Variant};
 use plyd_core::engine::{Share, Solved};
@@ -165,8 +166,7 @@ fn children<'a>(game: &'a Ijk<false>, pos: &'a Position) -> impl Iterator<Item =
 }
 
 fn cells(game: &Ijk<false>) -> impl Iterator<Item = u8> + use<> {
-    let size = game.variant().size as u8;
-    (0..size).flat_map(move |row| (0..size).map(move |column| row * STRIDE as u8 + column))
+    places(game.variant().size).map(|(row, column)| Planes::cell(row, column))
 }
 
 fn key(game: &Ijk<false>, pos: &Position) -> Key {
@@ -176,7 +176,7 @@ fn key(game: &Ijk<false>, pos: &Position) -> Key {
 }
 
 fn position(game: &Ijk<false>, mut key: Key) -> Position {
-    let mut board = Board::default();
+    let mut board = Planes::default();
     let cells: Vec<u8> = cells(game).collect();
     for &cell in cells.iter().rev() {
         let case = if key >> 4 & 1 == 1 { Case::Lower } else { Case::Upper };

@@ -1,0 +1,326 @@
+//! The tiles on a board of 4 by 4 cells, four bits each, and what a slide makes of them.
+//!
+//! The letters' numbers fill one word, row by row from its low end, and a second one holds the cases. So all
+//! cells of a plane move in one shift, all pairs of neighbours are compared in one step, and a merge adds one
+//! to a letter, without a branch.
+
+use super::board::{Board, Case, Cells, K, Slide, Tile};
+use super::planes::Planes;
+
+/// Rows and columns of the board.
+pub(super) const SIZE: usize = 4;
+/// Every cell: the lowest bit of its nibble.
+pub(super) const CELLS: Cells = 0x1111_1111_1111_1111;
+/// From a cell to the next one in its row, and in its column.
+const ROW: u32 = 4;
+const COLUMN: u32 = 16;
+
+/// The tiles on a board of 4 by 4 cells.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Nibbles {
+    /// The letters' numbers.
+    letters: u64,
+    /// The cells with lower-case tiles.
+    lower: Cells,
+}
+
+/// The nibbles that hold anything.
+#[inline(always)]
+pub(super) const fn filled(nibbles: u64) -> Cells {
+    let pairs = nibbles | nibbles >> 2;
+    (pairs | pairs >> 1) & CELLS
+}
+
+/// All bits of some cells.
+#[inline(always)]
+pub(super) const fn whole(cells: Cells) -> u64 {
+    (cells << 4).wrapping_sub(cells)
+}
+
+/// A nibble in each cell.
+#[inline(always)]
+pub(super) const fn everywhere(nibble: u8) -> u64 {
+    CELLS * nibble as u64
+}
+
+impl Nibbles {
+    /// The letters' numbers, a nibble for each cell.
+    #[inline]
+    #[must_use]
+    pub(super) const fn letters(&self) -> u64 {
+        self.letters
+    }
+
+    /// Slides along lines whose neighbours are `STEP` apart, to their first cells if `FIRST`, else to their
+    /// last.
+    #[inline(always)]
+    fn slide_along<const STEP: u32, const FIRST: bool>(&mut self, mover: Case) -> i32 {
+        // From the last gap to the first: what is before a gap stays where it is.
+        let gaps = CELLS ^ filled(self.letters);
+        let board = self
+            .close::<STEP, FIRST>(behind::<STEP, FIRST, 2>(gaps))
+            .close::<STEP, FIRST>(behind::<STEP, FIRST, 1>(gaps))
+            .close::<STEP, FIRST>(behind::<STEP, FIRST, 0>(gaps));
+
+        // Of two neighbours with one letter the inner one. A nibble whose bits are all alike is an empty cell
+        // or `LAST`.
+        let letters = board.letters;
+        let changes = letters ^ letters >> 1;
+        let merging = changes | changes >> 1 | changes >> 2;
+        let differs = filled(letters ^ inward::<STEP, FIRST>(letters));
+        let equal = merging & !differs & const { CELLS & !lane::<STEP, FIRST>(3) };
+        // Of overlapping pairs every other one from the wall.
+        let next = outward::<STEP, FIRST>(equal);
+        let third = equal & next;
+        let merged = (equal & !next) | (third & outward::<STEP, FIRST>(third));
+
+        let cross = merged & (board.lower ^ inward::<STEP, FIRST>(board.lower));
+        // No two of them are neighbours in a line: two nibbles of a line become one, and one lookup takes two
+        // lines, or the two ends of one.
+        let taken = letters & whole(cross);
+        let taken = taken | taken >> STEP;
+        let (pairs, at) = if STEP == ROW {
+            (taken & 0x000f_000f_000f_000f | taken >> 4 & 0x00f0_00f0_00f0_00f0, [0, 16, 32, 48])
+        } else {
+            (taken, [0, 8, 32, 40])
+        };
+        let won = at.iter().map(|at| i32::from(MASSES[(pairs >> at & 0xff) as usize])).sum();
+        let lower = match mover {
+            Case::Upper => board.lower & !cross,
+            Case::Lower => board.lower | cross,
+        };
+        let gone = outward::<STEP, FIRST>(merged);
+        let stay = !whole(gone);
+        let merged = Self { letters: (letters + merged) & stay, lower: lower & stay };
+        // With two pairs in a line nothing is left behind the second.
+        *self = merged.close::<STEP, FIRST>(behind::<STEP, FIRST, 1>(gone) | behind::<STEP, FIRST, 2>(gone));
+        won
+    }
+
+    /// Moves the tiles on some cells by one to the wall.
+    #[inline(always)]
+    const fn close<const STEP: u32, const FIRST: bool>(self, cells: u64) -> Self {
+        let [letters, lower] = [self.letters & cells, self.lower & cells];
+        Self {
+            letters: (self.letters ^ letters) | inward::<STEP, FIRST>(letters),
+            lower: (self.lower ^ lower) | inward::<STEP, FIRST>(lower),
+        }
+    }
+}
+
+/// Moves cells by one to the wall.
+#[inline(always)]
+const fn inward<const STEP: u32, const FIRST: bool>(cells: u64) -> u64 {
+    if FIRST { cells >> STEP } else { cells << STEP }
+}
+
+/// Moves cells by one from the wall.
+#[inline(always)]
+const fn outward<const STEP: u32, const FIRST: bool>(cells: u64) -> u64 {
+    if FIRST { cells << STEP } else { cells >> STEP }
+}
+
+/// The cells of all lines that are so far from the wall.
+const fn lane<const STEP: u32, const FIRST: bool>(from_wall: u32) -> Cells {
+    let at = if FIRST { from_wall } else { 3 - from_wall };
+    if STEP == ROW { 0x0001_0001_0001_0001 << (ROW * at) } else { 0x1111 << (COLUMN * at) }
+}
+
+/// All bits of the cells behind those of these cells that are so far from the wall.
+#[inline(always)]
+const fn behind<const STEP: u32, const FIRST: bool, const FROM_WALL: u32>(cells: Cells) -> u64 {
+    let cells = cells & const { lane::<STEP, FIRST>(FROM_WALL) };
+    let count = 3 - FROM_WALL;
+    // A cell times this is itself and the cells that follow.
+    let spread = const {
+        let (mut spread, mut at) = (0, 0);
+        while at < 3 - FROM_WALL {
+            spread |= 15 << (STEP * at);
+            at += 1;
+        }
+        spread
+    };
+    let first = if FIRST { cells << STEP } else { cells >> (STEP * count) };
+    first.wrapping_mul(spread)
+}
+
+/// The cells of four rows, each in the lowest bits of a lane of 16, as a bit plane of [`Planes`].
+#[inline(always)]
+const fn plane(rows: u64) -> u64 {
+    (rows & 0xf) | (rows >> 6 & 0xf << 10) | (rows >> 12 & 0xf << 20) | (rows >> 18 & 0xf << 30)
+}
+
+/// The mass of two tiles, or of one if the other nibble is 0.
+static MASSES: [u16; 256] = {
+    let mut masses = [0; 256];
+    let mut tiles = 0;
+    while tiles < 256 {
+        masses[tiles] = (1 << (tiles & 15) >> 1) + (1 << (tiles >> 4) >> 1);
+        tiles += 1;
+    }
+    masses
+};
+
+impl Board for Nibbles {
+    const STEPS: [usize; 2] = [ROW as usize, COLUMN as usize];
+    const IS_QUICK: bool = true;
+
+    #[inline]
+    fn occupied(&self) -> Cells {
+        filled(self.letters)
+    }
+
+    #[inline]
+    fn of(&self, case: Case) -> Cells {
+        match case {
+            Case::Upper => self.occupied() & !self.lower,
+            Case::Lower => self.lower,
+        }
+    }
+
+    #[inline]
+    fn ks(&self) -> Cells {
+        CELLS & !filled(self.letters ^ const { everywhere(K) })
+    }
+
+    #[inline]
+    fn highest(&self, case: Case) -> u8 {
+        let mut tiles = self.of(case);
+        let mut letter = 0;
+        for digit in (0..4).rev() {
+            let high = tiles & self.letters >> digit;
+            if high != 0 {
+                tiles = high;
+                letter |= 1 << digit;
+            }
+        }
+        letter
+    }
+
+    #[inline]
+    fn tile(&self, cell: u8) -> Option<Tile> {
+        let letter = (self.letters >> cell & 15) as u8;
+        let case = if self.lower >> cell & 1 == 1 { Case::Lower } else { Case::Upper };
+        (letter > 0).then_some(Tile { letter, case })
+    }
+
+    #[inline]
+    fn put(&mut self, cell: u8, tile: Tile) {
+        self.letters |= u64::from(tile.letter) << cell;
+        self.lower |= u64::from(tile.case == Case::Lower) << cell;
+    }
+
+    fn flip(&mut self, cell: u8) {
+        self.lower ^= self.occupied() & 1 << cell;
+    }
+
+    #[inline]
+    fn mass(&self, mut cells: Cells) -> i32 {
+        let mut mass = 0;
+        while cells != 0 {
+            mass += 1 << (self.letters >> cells.trailing_zeros() & 15) >> 1;
+            cells &= cells - 1;
+        }
+        mass
+    }
+
+    #[inline]
+    fn key(&self, state: u64) -> u64 {
+        // Each row's four letters of four digits become four digits of four cells.
+        let swapped = (self.letters ^ self.letters >> 3) & 0x0a0a_0a0a_0a0a_0a0a;
+        let digits = self.letters ^ swapped ^ swapped << 3;
+        let swapped = (digits ^ digits >> 6) & 0x00cc_00cc_00cc_00cc;
+        let digits = digits ^ swapped ^ swapped << 6;
+        let lower = self.lower | self.lower >> 3;
+        let lower = (lower | lower >> 6) & 0x000f_000f_000f_000f;
+        Planes::key_of([0, 4, 8, 12].map(|digit| plane(digits >> digit)), plane(lower), state)
+    }
+
+    #[inline(always)]
+    fn slide(&mut self, slide: Slide, _cells: Cells, mover: Case) -> i32 {
+        match slide {
+            Slide::Up => self.slide_along::<COLUMN, true>(mover),
+            Slide::Down => self.slide_along::<COLUMN, false>(mover),
+            Slide::Left => self.slide_along::<ROW, true>(mover),
+            Slide::Right => self.slide_along::<ROW, false>(mover),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::board::{LAST, places, square};
+    use super::*;
+    use plyd_core::zobrist::SplitMix64;
+
+    /// The same tiles as bit planes, whose slides the second program of the rules checks on every size.
+    fn planes(board: &Nibbles) -> Planes {
+        Planes::from_tiles(SIZE, |row, column| board.tile(Nibbles::cell(row, column)))
+    }
+
+    /// The rows and columns of some cells.
+    fn listed<B: Board>(cells: Cells) -> Vec<(usize, usize)> {
+        (0..64).filter(|cell| cells >> cell & 1 == 1).map(B::place).collect()
+    }
+
+    fn compare(board: &Nibbles) {
+        let other = planes(board);
+        assert_eq!(listed::<Nibbles>(board.occupied()), listed::<Planes>(other.occupied()));
+        assert_eq!(board.key(77), other.key(77), "{board:x?}");
+        assert_eq!(listed::<Nibbles>(board.ks()), listed::<Planes>(other.ks()));
+        for case in [Case::Upper, Case::Lower] {
+            assert_eq!(listed::<Nibbles>(board.of(case)), listed::<Planes>(other.of(case)));
+            assert_eq!(board.highest(case), other.highest(case), "{board:x?}");
+            assert_eq!(board.mass(board.of(case)), other.mass(other.of(case)), "{board:x?}");
+            for slide in Slide::ALL {
+                let (mut after, mut expected) = (*board, other);
+                let won = after.slide(slide, square::<Nibbles>(SIZE), case);
+                let expected_won = expected.slide(slide, square::<Planes>(SIZE), case);
+                assert_eq!((planes(&after), won), (expected, expected_won), "{slide:?} of {board:x?}");
+            }
+        }
+    }
+
+    fn tile(number: usize) -> Option<Tile> {
+        let case = if number & 1 == 0 { Case::Lower } else { Case::Upper };
+        (number > 0).then_some(Tile { letter: number.div_ceil(2) as u8, case })
+    }
+
+    /// A board of any density, with few letters, which merge often, or many.
+    fn random_board(random: &mut SplitMix64) -> Nibbles {
+        let (letters, tiles) = (1 + random.below(usize::from(LAST)), random.below(17));
+        let lowest = 1 + random.below(usize::from(LAST) + 1 - letters);
+        let mut numbers = [[0; SIZE]; SIZE];
+        for (row, column) in places(SIZE) {
+            if random.below(16) < tiles {
+                numbers[row][column] = 2 * (lowest + random.below(letters)) - random.below(2);
+            }
+        }
+        Nibbles::from_tiles(SIZE, |row, column| tile(numbers[row][column]))
+    }
+
+    #[test]
+    fn any_board_is_like_its_planes() {
+        let mut random = SplitMix64::new(4);
+        for _ in 0..20_000 {
+            compare(&random_board(&mut random));
+        }
+    }
+
+    #[test]
+    fn every_line_slides_like_its_planes() {
+        // Two letters, and the last one, which does not merge.
+        let states = [0, 1, 2, 3, 4, 29, 30];
+        let mut random = SplitMix64::new(5);
+        for line in 0..states.len().pow(SIZE as u32) {
+            let cell = |at: usize| tile(states[line / states.len().pow(at as u32) % states.len()]);
+            let (others, at) = (random_board(&mut random), random.below(SIZE));
+            for is_row in [false, true] {
+                compare(&Nibbles::from_tiles(SIZE, |row, column| {
+                    let (line, place) = if is_row { (row, column) } else { (column, row) };
+                    if line == at { cell(place) } else { others.tile(Nibbles::cell(row, column)) }
+                }));
+            }
+        }
+    }
+}
