@@ -294,22 +294,23 @@ mod tests {
 
     #[test]
     fn regions_are_possible_while_cells_and_values_have_places() {
-        let rows: [(&[(u16, u8)], &[usize]); 3] = [
-            (&[], &[]),
+        let fills = [(0, 1), (1, 2), (6, 3), (7, 4)];
+        let rows: [(usize, &[usize]); 3] = [
+            (0, &[]),
             // Two cells of the first row, and two of the first block, have one value between them.
-            (&[(0, 1), (1, 2), (6, 3)], &[0, 8]),
+            (3, &[0, 8]),
             // And now none.
-            (&[(0, 1), (1, 2), (6, 3), (7, 4)], &[0, 1, 4, 5, 6, 7, 8, 9]),
+            (4, &[0, 1, 4, 5, 6, 7, 8, 9]),
         ];
-        for (fills, expected) in rows {
+        for (count, expected) in rows {
             let (rules, mut pos) = open(&format!("2 2 {}", "0 ".repeat(16)), "classic");
             let naive = Naive::new(&rules);
-            for &(cell, value) in fills {
+            for (cell, value) in fills.into_iter().take(count) {
                 naive.play(&mut pos, Fill { cell, value });
             }
             let possible = Outlook::of(&naive, &pos).possible;
             let impossible: Vec<usize> = (0..possible.len()).filter(|&region| !possible[region]).collect();
-            assert_eq!(impossible, expected, "{fills:?}");
+            assert_eq!(impossible, expected, "{count}");
         }
     }
 
