@@ -7,11 +7,12 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use ::plyd::cli::columns::grouped;
-use ::plyd::engine::{ToMove, settings};
+use ::plyd::engine::ToMove;
+use ::plyd::game::Setting;
 use ::plyd::games;
 use ::plyd::play::Position;
 use ::plyd::zobrist::SplitMix64;
-use plyd_protocol::{BestMove, Message, Reason, Setting, Settings};
+use plyd_protocol::{BestMove, Message, Reason};
 
 use crate::control::Control;
 use crate::markdown::Table;
@@ -107,15 +108,15 @@ fn depths(
     seed: u64,
 ) -> Outcome<Vec<u32>> {
     let game = games::find(name).ok_or("no game of that name")?;
-    let pairs: Vec<(&str, &str)> = rules.split(',').filter_map(|rule| rule.split_once('=')).collect();
-    let setting = |&(name, value): &(&str, &str)| {
-        (name.to_owned(), value.parse::<i64>().map_or_else(|_| Setting::from(value), Setting::from))
-    };
-    plyd.new_game(name, pairs.iter().map(setting).collect::<Settings>())?;
-    let setting = |&(name, value): &(&str, &str)| {
-        (name.to_owned(), value.parse::<i64>().map_or_else(|_| value.into(), Into::into))
-    };
-    let start = Position::open(game, &pairs.iter().map(setting).collect::<settings::Settings>(), None)?;
+    let pairs = || rules.split(',').filter_map(|rule| rule.split_once('='));
+    let wire = pairs().map(|(name, value)| {
+        let number = value.parse::<i64>().map(plyd_protocol::Setting::from);
+        (name, number.unwrap_or_else(|_| plyd_protocol::Setting::from(value)))
+    });
+    plyd.new_game(name, wire.collect())?;
+    let own = pairs()
+        .map(|(name, value)| (name, value.parse().map_or_else(|_| Setting::from(value), Setting::Int)));
+    let start = Position::open(game, &own.collect(), None)?;
     let mut random = SplitMix64::new(seed);
     let mut depths = Vec::with_capacity(count);
     while depths.len() < count {
