@@ -37,7 +37,7 @@ const ISOLATIONS: &[&str] = &[
     "width=9,height=9",
     "preset=11x9",
     "width=11,height=11",
-    "width=16,height=8",
+    "width=15,height=8",
 ];
 const COLOSSEUMS: &[&str] =
     &["size=5", "size=6", "size=7", "size=8", "size=9", "size=10", "size=11", "size=12"];
