@@ -1,4 +1,5 @@
-//! How often the default player answers without having searched a depth, in every game on boards of all sizes.
+//! How often the default player answers without having searched a depth, in every game on boards of all
+//! sizes.
 //!
 //! Positions come from games of random moves, played by the rules of this program. The control sleeps to the
 //! instant at which an answer is decided: a thread that oversleeps most of the time to think cannot search.

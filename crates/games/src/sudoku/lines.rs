@@ -1,5 +1,5 @@
-//! Sets of cells that are numbered as the grid numbers them: which cells are beside those of a set, for all of
-//! them at once.
+//! Sets of cells that are numbered as the grid numbers them: which cells are beside those of a set, for all
+//! of them at once.
 
 use super::grid::Grid;
 use crate::bits::Words;
@@ -20,8 +20,8 @@ impl<const C: usize> Lines<C> {
         Self { side, edges: [column(0), column(side - 1)] }
     }
 
-    /// The cells that a king's move reaches from those of a set, and the set itself; there may be numbers past
-    /// the last cell among them.
+    /// The cells that a king's move reaches from those of a set, and the set itself; there may be numbers
+    /// past the last cell among them.
     #[inline]
     #[must_use]
     pub(super) fn around(&self, cells: Words<C>) -> Words<C> {
