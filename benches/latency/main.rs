@@ -3,10 +3,14 @@
 //! Beside each measurement a control thread sleeps to the same instants in the same run; what a machine does
 //! to a sleeping thread it does to any program, so the excess over the control is the daemon's own delay.
 //! Where Debian's `stockfish` is installed it answers the same questions by UCI. Options: `--samples N`,
-//! `--json`; and `--stops 3000`, which compares `stop` with Stockfish's alone.
+//! `--json`; and instead of all this `--stops 3000`, which compares `stop` with Stockfish's, or `--depths
+//! 10000`, which counts moves that were not searched, in every game.
 
 #[path = "../common/control.rs"]
 mod control;
+mod depths;
+#[path = "../common/markdown.rs"]
+mod markdown;
 mod measure;
 mod plyd;
 #[path = "../common/samples.rs"]
@@ -36,6 +40,9 @@ struct Args {
     /// Compare nothing but `stop` with Stockfish: three rounds of so many of each in turns
     #[arg(long, value_name = "N", conflicts_with_all = ["samples", "json"])]
     stops: Option<usize>,
+    /// Count the answers of depth 0 among so many in all games, at 10 ms a move
+    #[arg(long, value_name = "N", conflicts_with_all = ["samples", "json", "stops"])]
+    depths: Option<usize>,
     /// Given by cargo
     #[arg(long, hide = true)]
     bench: bool,
@@ -48,6 +55,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let threads = cores.saturating_sub(1).max(1);
     if let Some(samples) = args.stops {
         return stops::run(samples, threads);
+    }
+    if let Some(answers) = args.depths {
+        return depths::run(answers, threads);
     }
 
     let mut control = Control::start();

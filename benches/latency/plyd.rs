@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use ::plyd::client::{Answer, Client};
 use ::plyd::zobrist::SplitMix64;
 use plyd_protocol::{
-    Clock, Command, GameRef, Go, InfoEvent, Mode, NewGame, Ping, Position, Settings, Stop, StopTarget,
+    Clock, Command, GameRef, Go, InfoEvent, Message, Mode, NewGame, Ping, Position, Settings, Stop,
+    StopTarget,
 };
 
 use crate::control::Control;
@@ -31,18 +32,32 @@ impl Plyd {
         let mut process = Process::new(env!("CARGO_BIN_EXE_plyd"));
         process.arg("serve").arg("--threads").arg(threads.to_string());
         let mut plyd = Self { client: Client::spawn(process)?, search: String::new() };
-        let game = NewGame {
-            session: SESSION.into(),
-            game: GAME.into(),
-            rules: Settings::from_iter([RULES]),
-            ..NewGame::default()
-        };
-        let id = plyd.send(Command::NewGame(game))?;
-        let answer = plyd.wait(&id)?;
-        if let plyd_protocol::Message::Error(error) = answer.last.envelope.message {
-            return Err(error.message.into());
-        }
+        plyd.new_game(GAME, Settings::from_iter([RULES]))?;
         Ok(plyd)
+    }
+
+    /// Begins a game in the session.
+    pub(crate) fn new_game(&mut self, game: &str, rules: Settings) -> Outcome<()> {
+        let game = NewGame { session: SESSION.into(), game: game.into(), rules, ..NewGame::default() };
+        let id = self.send(Command::NewGame(game))?;
+        match self.wait(&id)?.last.envelope.message {
+            Message::Error(error) => Err(error.message.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks for a move after these within a time.
+    pub(crate) fn ask_after(&mut self, moves: &[String], time: Duration) -> Outcome<()> {
+        self.go(|go| {
+            go.position.moves = moves.to_vec();
+            go.clock = Some(Clock::PerMove { ms: time.as_millis() as i64 });
+        })
+    }
+
+    /// The answer to what was asked last.
+    pub(crate) fn last_answer(&mut self) -> Outcome<Answer> {
+        let id = self.search.clone();
+        self.wait(&id)
     }
 
     fn send(&mut self, command: Command) -> Outcome<String> {
@@ -88,8 +103,7 @@ impl Subject for Plyd {
     }
 
     fn answer(&mut self) -> Outcome<Instant> {
-        let id = self.search.clone();
-        Ok(self.wait(&id)?.last.at)
+        Ok(self.last_answer()?.last.at)
     }
 }
 
@@ -122,7 +136,7 @@ pub(crate) fn own_rows(plyd: &mut Plyd, control: &mut Control, samples: usize) -
         })?;
         let best = plyd.client.wait_for(
             sent + TIMEOUT,
-            |message| matches!(message, plyd_protocol::Message::Info(info) if info.event == InfoEvent::Best),
+            |message| matches!(message, Message::Info(info) if info.event == InfoEvent::Best),
         )?;
         firsts.add(sent, best.at);
         plyd.stop()?;

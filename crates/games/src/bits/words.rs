@@ -80,6 +80,28 @@ impl<const W: usize> Words<W> {
         })
     }
 
+    /// Each number larger by less than 64; those that no longer fit are left out.
+    #[inline]
+    #[must_use]
+    pub(crate) fn up(&self, by: usize) -> Self {
+        debug_assert!((1..64).contains(&by));
+        Self(std::array::from_fn(|at| {
+            let below = if at > 0 { self.0[at - 1] >> (64 - by) } else { 0 };
+            self.0[at] << by | below
+        }))
+    }
+
+    /// Each number smaller by less than 64; those that would be below 0 are left out.
+    #[inline]
+    #[must_use]
+    pub(crate) fn down(&self, by: usize) -> Self {
+        debug_assert!((1..64).contains(&by));
+        Self(std::array::from_fn(|at| {
+            let above = self.0.get(at + 1).map_or(0, |above| above << (64 - by));
+            self.0[at] >> by | above
+        }))
+    }
+
     /// The words, the smallest numbers first.
     #[inline]
     #[must_use]
@@ -160,6 +182,11 @@ mod tests {
             assert!(
                 (0..2 * Set::CAPACITY).all(|number| words(&left).contains(number) == left.contains(&number))
             );
+            let by = 1 + left.len() * 13 % 63;
+            let up = left.iter().map(|number| number + by).filter(|&number| number < Set::CAPACITY);
+            assert_eq!(set(words(&left).up(by)), up.collect());
+            let down = left.iter().filter_map(|number| number.checked_sub(by));
+            assert_eq!(set(words(&left).down(by)), down.collect());
             let mut emptied = words(&left);
             left.iter().for_each(|&number| emptied.remove(number));
             assert!(emptied.is_empty());

@@ -2,6 +2,7 @@
 
 use super::filling::Filling;
 use super::naive::Naive;
+use super::narrow::Narrow;
 use super::position::Position;
 use super::race::{Number, Race};
 use super::rules::{Fill, Sudoku};
@@ -175,6 +176,16 @@ impl Evaluator<Naive> for Points {
     }
 }
 
+impl Evaluator<Narrow> for Points {
+    fn evaluate(&self, game: &Narrow, pos: &Position, ctx: &Context<Fill>) -> Score {
+        Evaluator::<Naive>::evaluate(self, game.whole(), pos, ctx)
+    }
+
+    fn range(&self) -> (i32, i32) {
+        RANGE
+    }
+}
+
 impl Evaluator<Naive> for FewerFilled {
     fn evaluate(&self, game: &Naive, pos: &Position, ctx: &Context<Fill>) -> Score {
         Evaluator::<Sudoku>::evaluate(self, game.rules(), pos, ctx)
@@ -277,5 +288,42 @@ mod tests {
             }
         }
         assert!(unsettled > 30, "{unsettled}");
+    }
+
+    /// However the cells are numbered, a race has the same moves and values.
+    #[test]
+    fn races_of_all_cells_are_those_of_the_empty_cells() {
+        let mut values = 0;
+        for (seed, board) in (0..).zip(BOARDS) {
+            for preset in ["classic", "rows", "border"] {
+                let (game, pos) = open(board.text, preset);
+                let solutions = Solutions::of(&game, &pos, 1, 0);
+                let (empty, mut at) = Filling::<4, 8, 1>::of(&game, &pos, &solutions, Extent::Fills).unwrap();
+                let (whole, mut whole_at) =
+                    Filling::<10, 10, 1>::of(&game, &pos, &solutions, Extent::Fills).unwrap();
+                let mut random = SplitMix64::new(seed);
+                while empty.turn(&at) == Turn::Move {
+                    assert_eq!(whole.turn(&whole_at), Turn::Move);
+                    let (mut moves, mut same) = (Vec::<Number>::new(), Vec::new());
+                    empty.moves(&at, &mut moves);
+                    whole.moves(&whole_at, &mut same);
+                    assert_eq!(moves, same, "{} {preset}", board.name);
+                    let mv = moves[random.below(moves.len())];
+                    assert_eq!(empty.order(&at, mv), whole.order(&whole_at, mv));
+                    let context = Context { root: at.mover(), last: None };
+                    let value = Parity::default().evaluate(&empty, &at, &context);
+                    assert_eq!(Parity::default().evaluate(&whole, &whole_at, &context), value);
+                    assert_eq!(
+                        (empty.side(&at), empty.probe(&at)),
+                        (whole.side(&whole_at), whole.probe(&whole_at))
+                    );
+                    values += usize::from(value.raw() != 0);
+                    empty.play(&mut at, mv);
+                    whole.play(&mut whole_at, mv);
+                }
+                assert_eq!(whole.turn(&whole_at), empty.turn(&at));
+            }
+        }
+        assert!(values > 500, "{values}");
     }
 }

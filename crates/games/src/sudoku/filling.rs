@@ -87,11 +87,14 @@ impl<const C: usize, const W: usize, const S: usize> Filling<C, W, S> {
         &self.data.regions
     }
 
-    /// The cells beside a cell.
+    /// The cells beside those of a set; its own, and numbers of no cell, may be among them.
     #[inline]
     #[must_use]
-    pub(super) fn near(&self, cell: usize) -> Words<C> {
-        self.data.cells[cell].near
+    pub(super) fn beside(&self, cells: Words<C>) -> Words<C> {
+        match &self.data.lines {
+            Some(lines) => lines.around(cells),
+            None => cells.iter().fold(Words::EMPTY, |all, cell| all | self.data.cells[cell].near),
+        }
     }
 
     /// Leaves out passes that cancel each other, once one solution is left.
@@ -119,12 +122,18 @@ impl<const C: usize, const W: usize, const S: usize> Filling<C, W, S> {
         race.mover = if skipped { side.other() } else { side };
     }
 
-    /// The regions of a cell with so many empty cells.
+    /// How many cells are empty in each region of a cell.
     #[inline]
-    fn regions_missing(&self, race: &Race<C, W, S>, cell: usize, missing: u32) -> usize {
-        let regions = self.data.cells[cell].regions.map(|region| self.data.regions[usize::from(region)]);
-        regions.into_iter().filter(|&region| (race.empty & region).len() == missing).count()
+    fn missing(&self, race: &Race<C, W, S>, cell: usize) -> [u32; 3] {
+        let regions = self.data.cells[cell].regions;
+        regions.map(|region| (race.empty & self.data.regions[usize::from(region)]).len())
     }
+}
+
+/// How many regions have so many empty cells.
+#[inline]
+fn regions_with(missing: [u32; 3], cells: u32) -> usize {
+    missing.into_iter().filter(|&missing| missing == cells).count()
 }
 
 impl<const C: usize, const W: usize, const S: usize> PartialEq for Filling<C, W, S> {
@@ -192,7 +201,7 @@ impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
         if left.is_empty() {
             race.legal.remove(mv.0.into());
         } else {
-            let completed = self.regions_missing(race, pair.cell, 1);
+            let completed = regions_with(self.missing(race, pair.cell), 1);
             let points = POINTS[completed];
             race.open -= completed as u8;
             race.margin += if race.mover == Side::First { points } else { -points };
@@ -258,8 +267,8 @@ impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
     fn order(&self, race: &Race<C, W, S>, mv: Number) -> i32 {
         let pair = &self.data.pairs[usize::from(mv.0)];
         if self.is_fill(race, mv) {
-            let points = POINTS[self.regions_missing(race, pair.cell, 1)];
-            return 8 * points - 4 * self.regions_missing(race, pair.cell, 2) as i32;
+            let missing = self.missing(race, pair.cell);
+            return 8 * POINTS[regions_with(missing, 1)] - 4 * regions_with(missing, 2) as i32;
         }
         let is_odd = |count: usize| count % 2 == 1;
         if !is_odd(race.empty()) && self.passes(race).is_some_and(is_odd) { 4 } else { -6 }

@@ -14,9 +14,9 @@
 //! In reading order: `grid` (shapes), `solver` (the solutions of a puzzle) with `run`, `counts` and `bands`,
 //! `shape` (grid and solver for each size), `witness` (a known solution), [`presets`] (which game is asked
 //! for), [`position`], `changes` and [`rules`], [`solutions`] (which moves are taboo), [`layout`],
-//! `state_text` and `notation` (texts and pictures), `race`, `pairs` and `filling` (the game as the search
-//! sees it), `territory`, [`eval`], [`player`], `naive` and `published` (players that know no solutions).
-//! This file opens the game for the registry.
+//! `state_text` and `notation` (texts and pictures), `race`, `lines`, `pairs` and `filling` (the game as the
+//! search sees it), `territory`, `naive` and `narrow` (the game without solutions), [`eval`], [`player`] and
+//! `published` (a player that knows no solutions). This file opens the game for the registry.
 
 mod bands;
 #[cfg(test)]
@@ -27,7 +27,9 @@ pub mod eval;
 mod filling;
 mod grid;
 pub mod layout;
+mod lines;
 mod naive;
+mod narrow;
 mod notation;
 #[cfg(test)]
 mod oracle;

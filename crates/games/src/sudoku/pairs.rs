@@ -4,6 +4,7 @@
 //! Made once from a position and its solutions. It leaves out what is not asked for, or does not fit: passes
 //! that cancel, and in an outline all solutions but one, or the passes too.
 
+use super::lines::Lines;
 use super::position::{Position, Square};
 use super::race::Race;
 use super::rules::{Fill, Sudoku};
@@ -13,6 +14,11 @@ use plyd_core::game::Side;
 
 /// The most solutions that a position can distinguish: the empty board of 2x2 has 288.
 pub(super) const SOLUTIONS: usize = Words::<5>::CAPACITY;
+
+/// The largest board whose cells are numbered only while they are empty: 16 by 16.
+const LARGEST: usize = 256;
+/// What shifts a number past the largest value.
+const VALUE_BITS: usize = 5;
 
 /// How much of the rules a race keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +40,8 @@ pub(super) struct Data<const C: usize, const W: usize, const S: usize> {
     /// For each solution, the classes of passes that stay legal as long as each other once it is the only one
     /// left.
     pub(super) classes: Vec<Vec<Words<W>>>,
+    /// If the cells are numbered as the grid numbers them.
+    pub(super) lines: Option<Lines<C>>,
     pub(super) is_exact: bool,
     pub(super) is_bound: bool,
     /// Whether all legal moves are among the pairs, so that their number gives the number of passes.
@@ -66,7 +74,11 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
         rules: Extent,
     ) -> Option<(Self, Race<C, W, S>)> {
         let grid = game.grid();
-        let places: Vec<usize> = (0..grid.cells()).filter(|&cell| pos.square(cell).value == 0).collect();
+        let is_empty = |&cell: &usize| pos.square(cell).value == 0;
+        // A race that holds the largest boards numbers cells as the grid does, a smaller one only the empty
+        // cells.
+        let is_whole = Words::<C>::CAPACITY > LARGEST;
+        let places: Vec<usize> = (0..grid.cells()).filter(|cell| is_whole || is_empty(cell)).collect();
         if places.len() > Words::<C>::CAPACITY {
             return None;
         }
@@ -75,49 +87,45 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
         if known.len() > Words::<S>::CAPACITY {
             return None;
         }
-        let having = |cell: usize, value: u8, of: &[Vec<u8>]| {
-            of.iter().enumerate().filter(|(_, found)| found[cell] == value).map(|(i, _)| i).collect()
-        };
+        let is_counted = solutions.are_all && rules != Extent::Fills;
         let mut moves: Vec<(usize, Fill, Words<S>, bool)> = Vec::new();
         for (at, &cell) in places.iter().enumerate() {
+            // A full cell has none.
             let open = pos.candidates(grid, cell) & !pos.square(cell).taboo;
             for value in (1..=grid.side() as u8).filter(|value| open >> (value - 1) & 1 != 0) {
-                let is_taboo = solutions.are_all && solutions.found.iter().all(|found| found[cell] != value);
-                moves.push((at, Fill { cell: cell as u16, value }, having(cell, value, known), is_taboo));
+                let having = known.iter().enumerate().filter(|(_, found)| found[cell] == value);
+                let having: Words<S> = having.map(|(number, _)| number).collect();
+                if is_counted || !having.is_empty() {
+                    let is_taboo =
+                        solutions.are_all && solutions.found.iter().all(|found| found[cell] != value);
+                    moves.push((at, Fill { cell: cell as u16, value }, having, is_taboo));
+                }
             }
-        }
-        // Moves that fill come first, then moves that are taboo already, then moves that may become taboo.
-        moves.sort_by_key(|&(_, _, solutions, is_taboo)| (solutions.is_empty(), !is_taboo));
-        let fills = moves.iter().filter(|mv| !mv.2.is_empty()).count();
-        let is_counted = solutions.are_all && rules != Extent::Fills;
-        if !is_counted {
-            moves.truncate(fills);
         }
         if moves.len() > Words::<W>::CAPACITY {
             return None;
         }
-        let excludes = |mv: Fill, other: Fill| {
-            let share = || {
-                let (own, others) = (grid.regions_of(mv.cell.into()), grid.regions_of(other.cell.into()));
-                own.iter().any(|region| others.contains(region))
-            };
-            mv.cell == other.cell || (mv.value == other.value && share())
-        };
-        let numbered = || moves.iter().enumerate();
-        let pairs: Vec<Pair<W, S>> = moves
-            .iter()
-            .map(|&(cell, mv, solutions, _)| Pair {
-                mv,
-                cell,
-                solutions,
-                excludes: numbered()
-                    .filter(|(_, other)| excludes(mv, other.1))
-                    .map(|(number, _)| number)
-                    .collect(),
-            })
-            .collect();
+        // Moves that fill come first, then moves that are taboo already, then moves that may become taboo.
+        moves.sort_by_key(|&(_, _, solutions, is_taboo)| (solutions.is_empty(), !is_taboo));
         let at = |cell: u16| places.binary_search(&cell.into()).ok();
         let set = |cells: &[u16]| cells.iter().filter_map(|&cell| at(cell)).collect();
+        let regions: Vec<Words<C>> = grid.regions().iter().map(|region| set(region)).collect();
+        // By places and values.
+        let mut numbers = vec![None; places.len() << VALUE_BITS];
+        for (number, &(place, mv, ..)) in moves.iter().enumerate() {
+            numbers[place << VALUE_BITS | usize::from(mv.value)] = Some(number as u16);
+        }
+        let excludes = |place: usize, mv: Fill| {
+            let [row, column, block] = grid.regions_of(mv.cell.into()).map(|region| regions[region]);
+            let beside = (row | column | block).iter();
+            let equal = beside.filter_map(|other| numbers[other << VALUE_BITS | usize::from(mv.value)]);
+            let here = &numbers[place << VALUE_BITS..(place + 1) << VALUE_BITS];
+            here.iter().copied().flatten().chain(equal).map(usize::from).collect()
+        };
+        let pairs: Vec<Pair<W, S>> = moves
+            .iter()
+            .map(|&(cell, mv, solutions, _)| Pair { mv, cell, solutions, excludes: excludes(cell, mv) })
+            .collect();
         let cells = places.iter().map(|&cell| Cell {
             regions: grid.regions_of(cell).map(|region| region as u8),
             near: set(grid.near(cell)),
@@ -132,24 +140,26 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
         let cancels = !is_bound && rules != Extent::EveryMove;
         let data = Self {
             cells: cells.collect(),
-            regions: grid.regions().iter().map(|region| set(region)).collect(),
+            regions,
             classes: (0..known.len())
                 .map(|i| if cancels { classes(&pairs, i) } else { Vec::new() })
                 .collect(),
             pairs,
+            lines: is_whole.then(|| Lines::new(grid)),
             is_exact,
             is_bound,
             is_counted,
         };
+        let empty: Words<C> = (0..places.len()).filter(|&place| is_empty(&places[place])).collect();
         let [first, second] = pos.scores();
         let race = Race {
-            empty: Words::below(places.len()),
+            empty,
             reached,
             legal,
             solutions: Words::below(known.len()),
             fresh: if is_exact && rules == Extent::EveryChoice { fresh(game, pos) } else { 0 },
             margin: first - second,
-            open: data.regions.iter().filter(|region| !region.is_empty()).count() as u8,
+            open: data.regions.iter().filter(|&&region| !(region & empty).is_empty()).count() as u8,
             mover: pos.mover(),
         };
         Some((data, race))

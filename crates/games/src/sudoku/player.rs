@@ -2,7 +2,8 @@
 
 use super::eval::Points;
 use super::filling::Filling;
-use super::naive::Unknowing;
+use super::naive::{Naive, Unknowing};
+use super::narrow::Few;
 use super::pairs::{Extent, SOLUTIONS};
 use super::race::{Number, Race};
 use super::rules::{Fill, Sudoku};
@@ -11,7 +12,6 @@ use plyd_core::game::{Evaluator, Game, Root};
 use plyd_core::options::Options;
 use plyd_core::score::Value;
 use plyd_core::search::iterate::Iterate;
-use plyd_core::search::one_ply::Greedy;
 use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher, Variation};
 
 /// The most empty cells of a position that is searched under the exact rules.
@@ -52,19 +52,23 @@ pub struct Racer<E> {
     small: Option<Iterate<Filling<1, 4, 1>, E>>,
     open: Option<Iterate<Filling<1, 4, 5>, E>>,
     large: Option<Iterate<Filling<4, 8, 1>, E>>,
+    huge: Option<Iterate<Filling<10, 10, 1>, E>>,
 }
 
 impl<E> Racer<E> {
     /// A player with an evaluation.
     #[must_use]
     pub fn new(evaluator: E, options: &Options) -> Self {
-        Self { evaluator, options: options.clone(), small: None, open: None, large: None }
+        Self { evaluator, options: options.clone(), small: None, open: None, large: None, huge: None }
     }
 }
 
 impl<E> Searcher<Sudoku> for Racer<E>
 where
-    E: Evaluator<Filling<1, 4, 1>> + Evaluator<Filling<1, 4, 5>> + Evaluator<Filling<4, 8, 1>>,
+    E: Evaluator<Filling<1, 4, 1>>
+        + Evaluator<Filling<1, 4, 5>>
+        + Evaluator<Filling<4, 8, 1>>
+        + Evaluator<Filling<10, 10, 1>>,
 {
     fn search(
         &mut self,
@@ -74,15 +78,15 @@ where
         control: &Control,
         publish: &mut dyn FnMut(&SearchResult<Fill>),
     ) -> (SearchResult<Fill>, End) {
-        // There is no race without a solution, on a board larger than any race, or if none of its moves is
-        // asked for.
-        let seed = self.options.seed;
-        let greedy = |publish: &mut dyn FnMut(&SearchResult<Fill>)| {
-            let mut greedy = Unknowing::new(Greedy::new(Points, seed));
-            greedy.search(game, root, asked, control, publish)
+        let Self { evaluator, options, small, open, large, huge } = self;
+        let options = &*options;
+        // There is no race without a solution, or if none of its moves is asked for.
+        let unknowing = |publish: &mut dyn FnMut(&SearchResult<Fill>)| {
+            let player = Few::new(&Naive::new(game), Points, options);
+            Unknowing::new(player).search(game, root, asked, control, publish)
         };
         if game.is_undecided(&root.pos) {
-            return greedy(publish);
+            return unknowing(publish);
         }
         let empty = root.pos.empty();
         let (limit, guesses) = match game.grid().cells() {
@@ -97,7 +101,6 @@ where
         let exact = if is_free { Extent::EveryChoice } else { Extent::EveryMove };
         let extent = if empty > EXACT_CELLS { Extent::Outline } else { exact };
         let question = Question { game, root, asked, control, solutions: &solutions };
-        let Self { evaluator, options, small, open, large } = self;
         // The smallest race that the position fits knows most; an outline, and fills alone, know less.
         question
             .answer(small, evaluator, options, extent, publish)
@@ -106,11 +109,12 @@ where
             .or_else(|| question.answer(large, evaluator, options, Extent::Outline, publish))
             .or_else(|| question.answer(small, evaluator, options, Extent::Fills, publish))
             .or_else(|| question.answer(large, evaluator, options, Extent::Fills, publish))
-            .unwrap_or_else(|| greedy(publish))
+            .or_else(|| question.answer(huge, evaluator, options, Extent::Fills, publish))
+            .unwrap_or_else(|| unknowing(publish))
     }
 
     fn clear(&mut self) {
-        (self.small, self.open, self.large) = (None, None, None);
+        (self.small, self.open, self.large, self.huge) = (None, None, None, None);
     }
 }
 
@@ -142,7 +146,8 @@ impl Question<'_> {
             // An outline treats moves as passes that may yet fill their cells.
             let is_certain =
                 filling.is_exact() || filling.is_fill(&race, mv) || self.effect(fill) == Effect::Passes;
-            is_certain && self.asked.moves.contains(&fill)
+            // Asked for in the order of the game, which is ascending.
+            is_certain && self.asked.moves.binary_search(&fill).is_ok()
         });
         if moves.is_empty() {
             return None;
@@ -378,6 +383,36 @@ mod tests {
             }
         }
         assert!(taboo_alone > 5 && seen > 100, "{taboo_alone} {seen}");
+    }
+
+    /// However many moves there are, and whether or not it is known what they do: on boards of 25x25 that are
+    /// filled so far that the solver does not find it out, too.
+    #[test]
+    fn the_largest_boards_are_searched_to_depth_two_within_few_nodes() {
+        let (mut undecided, mut seen) = (0, 0);
+        for (m, n) in [(4, 5), (5, 4), (5, 5)] {
+            for preset in ["classic", "rows", "border", "random"] {
+                let (game, mut pos) = open(&format!("{m} {n} {}", "0 ".repeat(m * n * m * n)), preset);
+                let mut random = SplitMix64::new(1);
+                for plies in [0, 1, 29, 70] {
+                    for _ in 0..plies {
+                        let moves = legal(&game, &pos);
+                        game.play(&mut pos, moves[random.below(moves.len())]);
+                    }
+                    let control = Control::default();
+                    control.set_limits(Some(20_000), None);
+                    let asked = SearchParams { moves: legal(&game, &pos), multipv: 1 };
+                    let root = Root::new(pos.clone());
+                    let mut player = Racer::new(Parity::default(), &options());
+                    let (found, _) = player.search(&game, &root, &asked, &control, &mut |_| ());
+                    assert!(found.lines[0].depth >= 2, "{m} {n} {preset} {plies}: {found:?}");
+                    assert!(asked.moves.contains(&found.lines[0].pv[0]));
+                    undecided += usize::from(game.is_undecided(&pos));
+                    seen += 1;
+                }
+            }
+        }
+        assert!(undecided > 5 && undecided < seen, "{undecided} of {seen}");
     }
 
     #[test]

@@ -27,8 +27,7 @@ impl<const C: usize> Territory<C> {
         let mut new = reached;
         while !(new[0] | new[1]).is_empty() {
             for (new, reached) in new.iter_mut().zip(&mut reached) {
-                let next = new.iter().fold(Words::EMPTY, |next, cell| next | game.near(cell));
-                *new = next & race.empty_cells() & !*reached;
+                *new = game.beside(*new) & race.empty_cells() & !*reached;
                 *reached |= *new;
             }
             for side in 0..2 {
