@@ -1,9 +1,34 @@
-//! The threads that help a search.
+//! The threads that help a search, and when they are worth starting.
 //!
 //! A search is compiled anew for each game and evaluation, and with it all generic code that it calls. What
 //! starts and joins its threads is compiled once.
 
 use std::thread::{Builder, Scope};
+
+/// Iterations that are expected to visit fewer nodes are searched by one thread: at each iteration, starting
+/// a thread costs as much time as thousands of them.
+const WORTH_HELP: u64 = 4096;
+
+/// How many nodes the last two iterations took, which tells how many the next one is going to take.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct IterationSizes {
+    before: u64,
+    last: u64,
+}
+
+impl IterationSizes {
+    /// Learns the size of an iteration that was searched whole.
+    pub(super) fn learn(&mut self, nodes: u64) {
+        *self = Self { before: self.last, last: nodes };
+    }
+
+    /// How many of the threads that there are the next iteration is worth.
+    pub(super) fn threads(&self, threads: usize) -> usize {
+        // If iterations go on growing as they did.
+        let growth = (self.last / self.before.max(1)).clamp(1, 16);
+        if self.last.saturating_mul(growth) < WORTH_HELP { 1 } else { threads }
+    }
+}
 
 /// [`std::thread::scope`]: gives what `search` gives, once all threads that it started have ended.
 pub(super) fn scope<'env, T>(search: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
@@ -39,5 +64,23 @@ mod tests {
         });
         counts[0] = first;
         assert_eq!(counts, [1; 4]);
+    }
+
+    #[test]
+    fn help_is_worth_the_size_that_the_next_iteration_is_going_to_have() {
+        for (sizes, expected) in [
+            (&[][..], 1),
+            (&[100], 1),
+            (&[300], 4),
+            (&[100, 500], 1),
+            (&[100, 700], 4),
+            (&[5000, 4000], 1),
+            (&[1, 1_000_000, 5000], 4),
+            (&[u64::MAX / 2, u64::MAX], 4),
+        ] {
+            let mut known = IterationSizes::default();
+            sizes.iter().for_each(|&nodes| known.learn(nodes));
+            assert_eq!(known.threads(4), expected, "{sizes:?}");
+        }
     }
 }

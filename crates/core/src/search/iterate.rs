@@ -2,8 +2,7 @@
 //!
 //! Keeps the root moves with what each iteration learned of them, gives the best `multipv` of them as lines,
 //! and publishes each better one at once. With more than one thread, helpers search the same iteration
-//! with the shared table (lazy SMP), the root's moves in another order; the answer is the first thread's
-//! alone.
+//! with the shared table, each what the others do not (`in_progress`); the answer is the first thread's alone.
 
 use std::sync::atomic::AtomicU64;
 
@@ -12,7 +11,8 @@ use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::alpha_beta::{AlphaBeta, NodeContext};
 use crate::search::gate::Gate;
-use crate::search::helpers::{scope, start};
+use crate::search::helpers::{IterationSizes, scope, start};
+use crate::search::in_progress::MovesInProgress;
 use crate::search::ordering::{History, MAX_PLY};
 use crate::search::sort::sort_by_number;
 use crate::search::table::Table;
@@ -24,9 +24,6 @@ use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, U
 pub(super) const MAX_DEPTH: u32 = MAX_PLY as u32 - 56;
 /// The first half-width of an aspiration window, in thousandths of the game's unit.
 const WINDOW: i32 = 1000;
-/// The nodes that a search visits on one thread: at each iteration, starting a thread costs as much time as
-/// thousands of them.
-const ALONE: u64 = 4096;
 /// The first depth with an aspiration window.
 const SHALLOW: u32 = 4;
 /// From this depth on, an iteration is two plies deeper than the one before. Evaluations swing with the side
@@ -56,6 +53,7 @@ const STRIDE_FROM: u32 = 8;
 pub struct Iterate<G: Game, E> {
     evaluator: E,
     table: Table,
+    in_progress: MovesInProgress,
     histories: Vec<History<G>>,
     depth: u32,
     exact: bool,
@@ -70,6 +68,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         Self {
             evaluator,
             table: Table::new(options.hash_mb),
+            in_progress: MovesInProgress::new(threads),
             histories: (0..threads).map(|_| History::new(game)).collect(),
             depth: options.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
             exact: options.exact(),
@@ -86,6 +85,7 @@ pub(super) struct Roots<M> {
     depth: u32,
     /// The best move at that depth.
     best: Option<M>,
+    sizes: IterationSizes,
     time: TimeManager,
 }
 
@@ -96,7 +96,14 @@ impl<M: Copy + PartialEq> Roots<M> {
             |&mv| RootMove { mv, line: vec![mv], value: Value::default(), bound: Bound::Upper, depth: 0 };
         let mut moves: Vec<_> = params.moves.iter().map(unknown).collect();
         sort_by_number(&mut moves, |known| -i64::from(game.order(&root.pos, known.mv)));
-        Self { moves, multipv: params.multipv, depth: 0, best: None, time: TimeManager::new(clock::now_ns()) }
+        Self {
+            moves,
+            multipv: params.multipv,
+            depth: 0,
+            best: None,
+            sizes: IterationSizes::default(),
+            time: TimeManager::new(clock::now_ns()),
+        }
     }
 
     /// Leaves moves out of the search that goes on, and asks for so many lines of the others.
@@ -219,12 +226,13 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         let mut thread = SearchThread::first(budget);
         thread.depth = roots.depth;
         thread.hash_ppm = self.table.used_ppm();
-        let threads = if budget.nodes < ALONE { 1 } else { budget.threads };
+        let (threads, before) = (roots.sizes.threads(budget.threads), thread.nodes);
         let mut iteration =
             Iteration { game, root, multipv: roots.multipv, depth, exact: self.exact, publish };
         let mut thread = self.iterate(&mut iteration, &mut roots.moves, thread, threads);
         if !thread.is_over() {
             roots.depth = depth;
+            roots.sizes.learn(thread.nodes - before);
         }
         thread.depth = roots.depth;
         thread.show();
@@ -258,22 +266,22 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         thread: SearchThread<'a>,
         threads: usize,
     ) -> SearchThread<'a> {
-        let Self { evaluator, table, histories, .. } = self;
+        let Self { evaluator, table, in_progress, histories, .. } = self;
         let (history, helpers) = histories.split_first_mut().expect("there is a first thread");
         let beside = helpers.len().min(threads.saturating_sub(1));
         let helpers = &mut helpers[..beside];
         let Iteration { game, root, multipv, depth, exact, .. } = *iteration;
         let side = game.side(&root.pos);
         let halt = Gate::default();
+        let (table, evaluator) = (&*table, &*evaluator);
+        let in_progress = (beside > 0).then_some(&*in_progress);
         scope(|scope| {
-            let others = roots.len().max(2) - 1;
-            for (i, history) in helpers.iter_mut().enumerate() {
-                let (mut roots, table, evaluator) = (roots.to_vec(), &*table, &*evaluator);
+            for history in helpers {
+                let mut roots = roots.to_vec();
                 let thread = thread.helper(&halt, UNLIMITED);
                 let search = move || {
-                    let mut search = AlphaBeta { game, evaluator, table, history, thread, root: side };
-                    // In another order, so that each thread finds what the others need next.
-                    roots[1..].rotate_left((i + 1) % others);
+                    let mut search =
+                        AlphaBeta { game, evaluator, table, in_progress, history, thread, root: side };
                     let mut quiet = |_: &SearchResult<G::Move>| {};
                     let mut iteration = Iteration { game, root, multipv, depth, exact, publish: &mut quiet };
                     search.iteration(&mut iteration, &mut roots);
@@ -284,8 +292,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
                     break;
                 }
             }
-            let mut search =
-                AlphaBeta { game, evaluator: &*evaluator, table: &*table, history, thread, root: side };
+            let mut search = AlphaBeta { game, evaluator, table, in_progress, history, thread, root: side };
             // The scope joins the helpers also when this thread panics, so they must be stopped on every way
             // out.
             let _halt = EndOnDrop(&halt);
@@ -346,9 +353,22 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
             distance: 0,
             last: iteration.root.plies.last().copied(),
         };
+        let key = self.key(game.hash(&pos));
         let mut best = -Score::INFINITE;
-        for at in rank..roots.len() {
+        // From this place on stand moves that were put off.
+        let mut put_off = roots.len();
+        let mut at = rank;
+        while at < roots.len() {
             let mv = roots[at].mv;
+            let mark = self.mark(key, mv, node.depth);
+            if let Some((in_progress, move_key)) = mark {
+                if at > rank && at < put_off && in_progress.has(move_key) {
+                    roots[at..].rotate_left(1);
+                    put_off -= 1;
+                    continue;
+                }
+                in_progress.begin(move_key);
+            }
             // A null window leaves no line, and none must be left from before.
             self.history.pv[1].clear();
             let undo = game.play(&mut pos, mv);
@@ -360,6 +380,9 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
                 value = self.child(&mut pos, side, &node, mv, alpha, beta);
             }
             game.undo(&mut pos, mv, undo);
+            if let Some((in_progress, move_key)) = mark {
+                in_progress.end(move_key);
+            }
             if self.thread.is_over() {
                 break;
             }
@@ -385,6 +408,7 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
                     break;
                 }
             }
+            at += 1;
         }
         best
     }
