@@ -3,6 +3,7 @@
 //! A search is compiled anew for each game and evaluation, and with it all generic code that it calls. What
 //! starts and joins its threads is compiled once.
 
+use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 
 /// Iterations that are expected to visit fewer nodes are searched by one thread: at each iteration, starting
@@ -41,6 +42,32 @@ fn dyn_scope<'env>(search: &mut dyn for<'scope> FnMut(&'scope Scope<'scope, 'env
     std::thread::scope(|scope| search(scope));
 }
 
+/// Does each task once, the first worker on the calling thread, each other one on a thread of its own. If the
+/// system gives no more threads, those there are do all.
+pub(super) fn share<T: Send, W: Send>(
+    tasks: &mut [T],
+    workers: &mut [W],
+    work: impl Fn(&mut W, &mut T) + Sync,
+) {
+    let queue = Mutex::new(tasks.iter_mut());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work_off = |worker: &mut W| {
+        while let Some(task) = next() {
+            work(worker, task);
+        }
+    };
+    let Some((first, others)) = workers.split_first_mut() else { return };
+    scope(|scope| {
+        let work_off = &work_off;
+        for worker in others {
+            if !start(scope, Box::new(move || work_off(worker))) {
+                break;
+            }
+        }
+        work_off(first);
+    });
+}
+
 /// Starts a thread; false if the system gives no more of them.
 pub(super) fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
@@ -51,6 +78,8 @@ pub(super) fn start<'scope>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use super::*;
 
     #[test]
@@ -64,6 +93,25 @@ mod tests {
         });
         counts[0] = first;
         assert_eq!(counts, [1; 4]);
+    }
+
+    #[test]
+    fn tasks_are_shared_among_all_workers_and_done_once() {
+        for workers in [1, 2, 3, 8, 16] {
+            // The first tasks wait for each other, so that each worker has to do one of them.
+            let together = Barrier::new(workers);
+            let mut tasks: Vec<(bool, u32)> = (0..3 * workers).map(|at| (at < workers, 0)).collect();
+            let mut done = vec![0; workers];
+            share(&mut tasks, &mut done, |done, (waits, count)| {
+                if *waits {
+                    together.wait();
+                }
+                *count += 1;
+                *done += 1;
+            });
+            assert!(tasks.iter().all(|task| task.1 == 1));
+            assert!(done.iter().all(|&done| done > 0) && done.iter().sum::<usize>() == tasks.len());
+        }
     }
 
     #[test]

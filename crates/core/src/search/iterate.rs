@@ -11,14 +11,16 @@ use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::alpha_beta::{AlphaBeta, NodeContext};
 use crate::search::gate::Gate;
-use crate::search::helpers::{IterationSizes, scope, start};
+use crate::search::helpers::{IterationSizes, scope, share, start};
 use crate::search::in_progress::MovesInProgress;
 use crate::search::ordering::{History, MAX_PLY};
 use crate::search::sort::sort_by_number;
 use crate::search::table::Table;
 use crate::search::thread::{EndOnDrop, Reached, SearchBudget, SearchThread, is_lost, is_settled};
 use crate::search::time_manager::TimeManager;
-use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, UNLIMITED, Variation, clock};
+use crate::search::{
+    Bound, Control, End, SearchParams, SearchResult, Searcher, Stats, UNLIMITED, Variation, clock,
+};
 
 /// The deepest iteration: leaves room for chance plies below [`MAX_PLY`].
 pub(super) const MAX_DEPTH: u32 = MAX_PLY as u32 - 56;
@@ -115,6 +117,11 @@ impl<M: Copy + PartialEq> Roots<M> {
     /// The moves whose outcome the search decided, with their values.
     pub(super) fn decided(&self) -> impl Iterator<Item = (M, Value)> {
         self.moves.iter().filter(|known| known.value.is_decided()).map(|known| (known.mv, known.value))
+    }
+
+    /// What the best move is worth.
+    pub(super) fn score(&self) -> Score {
+        self.moves[0].value.score
     }
 
     /// The lines.
@@ -244,6 +251,105 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
 /// The depth of the iteration after one of depth `whole`, which is below `limit`.
 pub(super) const fn next_depth(whole: u32, limit: u32) -> u32 {
     if whole < STRIDE_FROM || (limit - whole) % 2 == 1 { whole + 1 } else { whole + 2 }
+}
+
+/// One of several games with a common root that are searched side by side.
+pub(super) struct Part<'a, G: Game> {
+    /// The game, which may differ from the others in what happens after the root.
+    pub game: &'a G,
+    /// Its root moves.
+    pub roots: &'a mut Roots<G::Move>,
+}
+
+/// A thread that searches some of these games.
+struct Worker<'a, G: Game> {
+    history: &'a mut History<G>,
+    is_first: bool,
+    /// How its last search ended.
+    shown: Stats,
+    is_over: bool,
+    reached: Option<Reached>,
+}
+
+impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
+    /// Searches several games to one depth, each on one thread, and as many of them at once as there are
+    /// threads, if they are going to be large enough; gives the limit that ended it before, if one did.
+    ///
+    /// With one thread it searches one after the other, each time as [`Iterate::deepen`] does.
+    pub(super) fn deepen_all(
+        &mut self,
+        root: &Root<G>,
+        parts: &mut [Part<'_, G>],
+        depth: u32,
+        sizes: &mut IterationSizes,
+        budget: &mut SearchBudget<'_>,
+    ) -> Option<Reached> {
+        let before = budget.visited();
+        let threads = sizes.threads(self.histories.len());
+        let reached = if threads == 1 {
+            let deepen =
+                |part: &mut Part<'_, G>| self.deepen(part.game, root, part.roots, depth, budget, &mut |_| ());
+            parts.iter_mut().find_map(deepen)
+        } else {
+            self.deepen_beside(root, parts, depth, budget)
+        };
+        sizes.learn(budget.visited() - before);
+        reached
+    }
+
+    /// The same on all threads.
+    fn deepen_beside(
+        &mut self,
+        root: &Root<G>,
+        parts: &mut [Part<'_, G>],
+        depth: u32,
+        budget: &mut SearchBudget<'_>,
+    ) -> Option<Reached> {
+        let control = budget.control;
+        self.table.grow(&|| control.is_over());
+        let Self { evaluator, table, histories, exact, .. } = self;
+        let (evaluator, table, exact) = (&*evaluator, &*table, *exact);
+        let shown = Stats { depth: budget.shown.depth, hash_ppm: table.used_ppm(), ..budget.shown };
+        let worker =
+            |(at, history)| Worker { history, is_first: at == 0, shown, is_over: false, reached: None };
+        let mut workers: Vec<_> = histories.iter_mut().enumerate().map(worker).collect();
+        let beside = &*budget;
+        share(parts, &mut workers, |worker, part| {
+            if worker.is_over {
+                return;
+            }
+            let budget = SearchBudget { shown: worker.shown, ..*beside };
+            let thread = if worker.is_first {
+                SearchThread::first_partner(&budget)
+            } else {
+                SearchThread::partner(&budget)
+            };
+            let (game, root_side) = (part.game, part.game.side(&root.pos));
+            let history = &mut *worker.history;
+            let mut search =
+                AlphaBeta { game, evaluator, table, in_progress: None, history, thread, root: root_side };
+            let multipv = part.roots.multipv;
+            let mut iteration = Iteration { game, root, multipv, depth, exact, publish: &mut |_| () };
+            search.iteration(&mut iteration, &mut part.roots.moves);
+            let mut thread = search.thread;
+            thread.leave();
+            worker.shown.seldepth = thread.seldepth;
+            (worker.is_over, worker.reached) = (thread.is_over(), thread.reached());
+            if !worker.is_over {
+                part.roots.depth = depth;
+            }
+        });
+        let is_over = workers.iter().any(|worker| worker.is_over);
+        let seldepth = workers.iter().map(|worker| worker.shown.seldepth).max();
+        let reached = workers.iter().find_map(|worker| worker.reached);
+        budget.shown = Stats {
+            depth: if is_over { shown.depth } else { depth },
+            seldepth: seldepth.unwrap_or(shown.seldepth),
+            ..shown
+        };
+        SearchThread::first(budget).show();
+        reached
+    }
 }
 
 /// One iteration: what all its threads search.
