@@ -14,7 +14,6 @@ use std::ops::Range;
 use crate::game::{Evaluator, Game, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::Bound;
-use crate::search::in_progress::{MoveKey, MovesInProgress};
 use crate::search::ordering::{History, MAX_PLY};
 use crate::search::table::{Table, TableEntry};
 use crate::search::thread::{SearchThread, final_value, is_lost, is_won};
@@ -30,8 +29,6 @@ pub(super) struct AlphaBeta<'a, G: Game, E> {
     pub evaluator: &'a E,
     /// The table.
     pub table: &'a Table,
-    /// What the threads of the search are searching; none if there is one thread.
-    pub in_progress: Option<&'a MovesInProgress>,
     /// The thread's killers, history and stacks.
     pub history: &'a mut History<G>,
     /// The thread's counters.
@@ -66,7 +63,7 @@ impl<M> NodeContext<M> {
     }
 }
 
-impl<'a, G: Game, E: Evaluator<G>> AlphaBeta<'a, G, E> {
+impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
     /// The value of the position after `mv` was played by `side`, from `side`'s view.
     #[inline]
     pub(super) fn child(
@@ -225,32 +222,12 @@ impl<'a, G: Game, E: Evaluator<G>> AlphaBeta<'a, G, E> {
         let mut best = Value::NOTHING;
         let mut best_move = None;
         let (window_alpha, mut alpha) = (alpha, alpha);
-        let first_put_off = self.history.put_off.len();
-        // Moves that were put off follow the others.
-        let mut turn = base;
-        loop {
-            let is_late = turn >= end;
-            let at = if is_late {
-                let Some(&at) = self.history.put_off.get(first_put_off + turn - end) else { break };
-                at
-            } else {
-                turn
-            };
-            turn += 1;
-            if at == scored && !is_late {
+        for at in base..end {
+            if at == scored {
                 self.history.score_moves(game, pos, at);
                 self.prefetch(pos, depth, at..end);
             }
-            let is_picked = at >= scored && !is_late;
-            let mv = if is_picked { self.history.pick_next(at) } else { self.history.moves[at] };
-            let mark = self.mark(key, mv, depth);
-            if let Some((in_progress, move_key)) = mark {
-                if at > base && !is_late && in_progress.has(move_key) {
-                    self.history.put_off.push(at);
-                    continue;
-                }
-                in_progress.begin(move_key);
-            }
+            let mv = if at >= scored { self.history.pick_next(at) } else { self.history.moves[at] };
             if open {
                 self.history.pv[ply + 1].clear();
             }
@@ -272,9 +249,6 @@ impl<'a, G: Game, E: Evaluator<G>> AlphaBeta<'a, G, E> {
                 }
                 value
             });
-            if let Some((in_progress, move_key)) = mark {
-                in_progress.end(move_key);
-            }
             if self.thread.is_over() {
                 break;
             }
@@ -293,7 +267,6 @@ impl<'a, G: Game, E: Evaluator<G>> AlphaBeta<'a, G, E> {
             }
         }
         self.history.moves.truncate(base);
-        self.history.put_off.truncate(first_put_off);
         if tabled && !self.thread.is_over() {
             let bound = Bound::of(best.score, window_alpha, beta);
             let value = Value { score: best.score.later(distance).shifted(-settled), ..best };
@@ -325,14 +298,6 @@ impl<'a, G: Game, E: Evaluator<G>> AlphaBeta<'a, G, E> {
             game.undo(pos, mv, undo);
             value
         }
-    }
-
-    /// The mark of a move in a position with a key, if there are other threads, and the table will say what
-    /// the move is worth.
-    #[inline]
-    pub(super) fn mark(&self, key: u64, mv: G::Move, depth: i32) -> Option<(&'a MovesInProgress, MoveKey)> {
-        let in_progress = self.in_progress.filter(|_| depth > G::TABLE_DEPTH)?;
-        Some((in_progress, MoveKey::new(key, self.game.index(mv), depth)))
     }
 
     /// Prefetches the table's entries of the positions after some moves, if they are going to be probed.

@@ -180,7 +180,6 @@ mod tests {
             game: &game,
             evaluator: &Always(eval),
             table: &table,
-            in_progress: None,
             history: &mut history,
             thread: SearchThread::alone(&control),
             root: Side::First,

@@ -2,7 +2,8 @@
 //!
 //! Keeps the root moves with what each iteration learned of them, gives the best `multipv` of them as lines,
 //! and publishes each better one at once. With more than one thread, helpers search the same iteration
-//! with the shared table, each what the others do not (`in_progress`); the answer is the first thread's alone.
+//! with the shared table (lazy SMP), the root's moves in another order; the answer is the first thread's
+//! alone.
 
 use std::sync::atomic::AtomicU64;
 
@@ -12,7 +13,6 @@ use crate::score::{Score, Value};
 use crate::search::alpha_beta::{AlphaBeta, NodeContext};
 use crate::search::gate::Gate;
 use crate::search::helpers::{IterationSizes, scope, share, start};
-use crate::search::in_progress::MovesInProgress;
 use crate::search::ordering::{History, MAX_PLY};
 use crate::search::sort::sort_by_number;
 use crate::search::table::Table;
@@ -55,7 +55,6 @@ const STRIDE_FROM: u32 = 8;
 pub struct Iterate<G: Game, E> {
     evaluator: E,
     table: Table,
-    in_progress: MovesInProgress,
     histories: Vec<History<G>>,
     depth: u32,
     exact: bool,
@@ -70,7 +69,6 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         Self {
             evaluator,
             table: Table::new(options.hash_mb),
-            in_progress: MovesInProgress::new(threads),
             histories: (0..threads).map(|_| History::new(game)).collect(),
             depth: options.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
             exact: options.exact(),
@@ -326,8 +324,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             };
             let (game, root_side) = (part.game, part.game.side(&root.pos));
             let history = &mut *worker.history;
-            let mut search =
-                AlphaBeta { game, evaluator, table, in_progress: None, history, thread, root: root_side };
+            let mut search = AlphaBeta { game, evaluator, table, history, thread, root: root_side };
             let multipv = part.roots.multipv;
             let mut iteration = Iteration { game, root, multipv, depth, exact, publish: &mut |_| () };
             search.iteration(&mut iteration, &mut part.roots.moves);
@@ -372,7 +369,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         thread: SearchThread<'a>,
         threads: usize,
     ) -> SearchThread<'a> {
-        let Self { evaluator, table, in_progress, histories, .. } = self;
+        let Self { evaluator, table, histories, .. } = self;
         let (history, helpers) = histories.split_first_mut().expect("there is a first thread");
         let beside = helpers.len().min(threads.saturating_sub(1));
         let helpers = &mut helpers[..beside];
@@ -380,14 +377,15 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         let side = game.side(&root.pos);
         let halt = Gate::default();
         let (table, evaluator) = (&*table, &*evaluator);
-        let in_progress = (beside > 0).then_some(&*in_progress);
         scope(|scope| {
-            for history in helpers {
+            let others = roots.len().max(2) - 1;
+            for (i, history) in helpers.iter_mut().enumerate() {
                 let mut roots = roots.to_vec();
                 let thread = thread.helper(&halt, UNLIMITED);
                 let search = move || {
-                    let mut search =
-                        AlphaBeta { game, evaluator, table, in_progress, history, thread, root: side };
+                    let mut search = AlphaBeta { game, evaluator, table, history, thread, root: side };
+                    // In another order, so that each thread finds what the others need next.
+                    roots[1..].rotate_left((i + 1) % others);
                     let mut quiet = |_: &SearchResult<G::Move>| {};
                     let mut iteration = Iteration { game, root, multipv, depth, exact, publish: &mut quiet };
                     search.iteration(&mut iteration, &mut roots);
@@ -398,7 +396,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
                     break;
                 }
             }
-            let mut search = AlphaBeta { game, evaluator, table, in_progress, history, thread, root: side };
+            let mut search = AlphaBeta { game, evaluator, table, history, thread, root: side };
             // The scope joins the helpers also when this thread panics, so they must be stopped on every way
             // out.
             let _halt = EndOnDrop(&halt);
@@ -459,22 +457,9 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
             distance: 0,
             last: iteration.root.plies.last().copied(),
         };
-        let key = self.key(game.hash(&pos));
         let mut best = -Score::INFINITE;
-        // From this place on stand moves that were put off.
-        let mut put_off = roots.len();
-        let mut at = rank;
-        while at < roots.len() {
+        for at in rank..roots.len() {
             let mv = roots[at].mv;
-            let mark = self.mark(key, mv, node.depth);
-            if let Some((in_progress, move_key)) = mark {
-                if at > rank && at < put_off && in_progress.has(move_key) {
-                    roots[at..].rotate_left(1);
-                    put_off -= 1;
-                    continue;
-                }
-                in_progress.begin(move_key);
-            }
             // A null window leaves no line, and none must be left from before.
             self.history.pv[1].clear();
             let undo = game.play(&mut pos, mv);
@@ -486,9 +471,6 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
                 value = self.child(&mut pos, side, &node, mv, alpha, beta);
             }
             game.undo(&mut pos, mv, undo);
-            if let Some((in_progress, move_key)) = mark {
-                in_progress.end(move_key);
-            }
             if self.thread.is_over() {
                 break;
             }
@@ -514,7 +496,6 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
                     break;
                 }
             }
-            at += 1;
         }
         best
     }

@@ -23,8 +23,6 @@ pub(super) struct History<G: Game> {
     pub keys: Vec<i32>,
     /// The outcomes of all chance nodes on the path.
     pub outcomes: Vec<(G::Move, u32)>,
-    /// Where the moves of all nodes on the path stand that were put off.
-    pub put_off: Vec<usize>,
     /// What each of `outcomes` is worth at least.
     pub least: Vec<i64>,
     /// The best line from each ply on.
@@ -41,7 +39,6 @@ impl<G: Game> History<G> {
             moves: Vec::with_capacity(1024),
             keys: Vec::with_capacity(1024),
             outcomes: Vec::new(),
-            put_off: Vec::new(),
             least: Vec::new(),
             pv: (0..=MAX_PLY + 1).map(|_| Vec::with_capacity(16)).collect(),
             killers: vec![[None; 2]; MAX_PLY + 2],
@@ -60,7 +57,6 @@ impl<G: Game> History<G> {
         self.moves.clear();
         self.keys.clear();
         self.outcomes.clear();
-        self.put_off.clear();
         self.least.clear();
         self.killers.fill([None; 2]);
         self.counts.iter_mut().flatten().for_each(|count| *count /= 2);
