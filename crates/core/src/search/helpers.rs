@@ -23,10 +23,11 @@ impl IterationSizes {
         *self = Self { before: self.last, last: nodes };
     }
 
-    /// How many of the threads that there are the next iteration is worth.
-    pub(super) fn threads(&self, threads: usize) -> usize {
-        // If iterations go on growing as they did.
-        let growth = (self.last / self.before.max(1)).clamp(1, 16);
+    /// How many of the threads that there are the next iteration is worth, at a root with so many moves.
+    pub(super) fn threads(&self, threads: usize, moves: usize) -> usize {
+        // If iterations go on growing as they did, or a ply more means a choice of as many moves again: where
+        // much is pruned near the horizon, an iteration may be a hundred times as large as the one before.
+        let growth = (self.last / self.before.max(1)).clamp(1, 16).max(moves as u64);
         if self.last.saturating_mul(growth) < WORTH_HELP { 1 } else { threads }
     }
 }
@@ -116,19 +117,22 @@ mod tests {
 
     #[test]
     fn help_is_worth_the_size_that_the_next_iteration_is_going_to_have() {
-        for (sizes, expected) in [
-            (&[][..], 1),
-            (&[100], 1),
-            (&[300], 4),
-            (&[100, 500], 1),
-            (&[100, 700], 4),
-            (&[5000, 4000], 1),
-            (&[1, 1_000_000, 5000], 4),
-            (&[u64::MAX / 2, u64::MAX], 4),
+        for (sizes, moves, expected) in [
+            (&[][..], 9, 1),
+            (&[100], 9, 1),
+            (&[300], 9, 4),
+            (&[100, 500], 2, 1),
+            (&[100, 500], 9, 4),
+            (&[100, 700], 2, 4),
+            (&[5000, 4000], 1, 1),
+            // Colosseum on size 12, of which depth 4 takes 197,911.
+            (&[150, 532, 1170], 150, 4),
+            (&[1, 1_000_000, 5000], 1, 4),
+            (&[u64::MAX / 2, u64::MAX], 9, 4),
         ] {
             let mut known = IterationSizes::default();
             sizes.iter().for_each(|&nodes| known.learn(nodes));
-            assert_eq!(known.threads(4), expected, "{sizes:?}");
+            assert_eq!(known.threads(4, moves), expected, "{sizes:?}");
         }
     }
 }

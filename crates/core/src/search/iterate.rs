@@ -231,7 +231,8 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         let mut thread = SearchThread::first(budget);
         thread.depth = roots.depth;
         thread.hash_ppm = self.table.used_ppm();
-        let (threads, before) = (roots.sizes.threads(budget.threads), thread.nodes);
+        let threads = roots.sizes.threads(budget.threads, roots.moves.len());
+        let before = thread.nodes;
         let mut iteration =
             Iteration { game, root, multipv: roots.multipv, depth, exact: self.exact, publish };
         let mut thread = self.iterate(&mut iteration, &mut roots.moves, thread, threads);
@@ -283,7 +284,8 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         budget: &mut SearchBudget<'_>,
     ) -> Option<Reached> {
         let before = budget.visited();
-        let threads = sizes.threads(self.histories.len());
+        let moves = parts.iter().map(|part| part.roots.moves.len()).max().unwrap_or(0);
+        let threads = sizes.threads(self.histories.len(), moves);
         let reached = if threads == 1 {
             let deepen =
                 |part: &mut Part<'_, G>| self.deepen(part.game, root, part.roots, depth, budget, &mut |_| ());
