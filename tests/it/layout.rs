@@ -36,10 +36,19 @@ const CRATES: [(&str, &str, &[&str]); 10] = [
 /// The crates of the searches and the games, which are functions of their arguments and the clock.
 const FUNCTIONAL: [&str; 2] = ["plyd-core", "plyd-games"];
 
-/// All that they may know of others, on any system, directly or below: a mathematical library, and what reads
-/// the CPU time of a thread.
-const LIBRARIES: [&str; 8] =
-    ["bitflags", "errno", "libc", "libm", "linux-raw-sys", "rustix", "windows-link", "windows-sys"];
+/// All that they may know of others, on any system, directly or below: a mathematical library, what prefetches
+/// memory, and what reads the CPU time of a thread.
+const LIBRARIES: [&str; 9] = [
+    "bitflags",
+    "errno",
+    "libc",
+    "libm",
+    "linux-raw-sys",
+    "prefetch-index",
+    "rustix",
+    "windows-link",
+    "windows-sys",
+];
 
 /// Words that they must not use, each with the one module that may. The environment says how much tests
 /// check.

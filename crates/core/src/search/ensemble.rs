@@ -15,7 +15,8 @@ use crate::game::{Evaluator, Game, Root, Turn};
 use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::chance::{average, worth};
-use crate::search::iterate::{Iterate, MAX_DEPTH, Roots, next_depth};
+use crate::search::helpers::IterationSizes;
+use crate::search::iterate::{Iterate, MAX_DEPTH, Part, Roots, next_depth};
 use crate::search::one_ply::choices;
 use crate::search::sort::sort_by_number;
 use crate::search::thread::SearchBudget;
@@ -234,8 +235,6 @@ struct Candidate<G: Draw> {
 struct Member<G: Draw> {
     drawn: G::Drawn,
     roots: Roots<G::Move>,
-    /// What the move is worth there.
-    worth: i64,
 }
 
 impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
@@ -278,12 +277,12 @@ impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
             let member = |(at, &number): (u64, &u64)| {
                 let place = ((at << 32) + offset) / MEMBERS as u64;
                 let drawn = game.drawn_but(number, &node, place as u32);
-                Member { roots: Roots::new(&drawn, &start, &params), drawn, worth: 0 }
+                Member { roots: Roots::new(&drawn, &start, &params), drawn }
             };
             candidate.members = (0..).zip(&numbers).map(member).collect();
         }
         let mut time = TimeManager::new(clock::now_ns());
-        let (mut depth, mut best) = (0, None);
+        let (mut depth, mut best, mut sizes) = (0, None, IterationSizes::default());
         loop {
             let limit = self.depth.min(control.depth_limit());
             if depth >= limit {
@@ -294,27 +293,16 @@ impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
             }
             depth = next_depth(depth, limit);
             time.begin(clock::now_ns());
-            let mut is_settled = true;
-            for number in 0..MEMBERS {
-                for candidate in candidates.iter_mut().filter(|candidate| candidate.proven.is_none()) {
-                    let Member { drawn, roots, worth: known } = &mut candidate.members[number];
-                    if roots.decided().next().is_some() {
-                        continue;
-                    }
-                    is_settled = false;
-                    let reached = self.drawn.deepen(drawn, &start, roots, depth, budget, &mut |_| ());
-                    if control.stopped() {
-                        return Some(End::Stopped);
-                    }
-                    if let Some(reached) = reached {
-                        return Some(reached.into());
-                    }
-                    if let Some((score, _)) = roots.found().lines[0].value {
-                        *known = worth(score.score, self.range.0, self.range.1);
-                    }
-                }
+            let mut parts = undecided(candidates);
+            let is_settled = parts.is_empty();
+            let reached = self.drawn.deepen_all(&start, &mut parts, depth, &mut sizes, budget);
+            if control.stopped() {
+                return Some(End::Stopped);
             }
-            settle(candidates);
+            if let Some(reached) = reached {
+                return Some(reached.into());
+            }
+            settle(candidates, self.range);
             publish(&found(game, root, candidates, multipv, depth));
             let first = &candidates[0];
             let is_forced = candidates[1..].iter().all(|other| other.score().is_loss());
@@ -334,10 +322,25 @@ impl<G: Draw> Candidate<G> {
     }
 }
 
-/// Averages the values of the drawn games, and puts the best candidates first.
-fn settle<G: Draw>(candidates: &mut [Candidate<G>]) {
+/// The drawn games that are not decided: the first of each candidate, then the second of each.
+fn undecided<G: Draw>(candidates: &mut [Candidate<G>]) -> Vec<Part<'_, G::Drawn>> {
+    let mut members: Vec<_> = candidates.iter_mut().map(|candidate| candidate.members.iter_mut()).collect();
+    let mut parts = Vec::new();
+    for _ in 0..MEMBERS {
+        for Member { drawn, roots, .. } in members.iter_mut().filter_map(Iterator::next) {
+            if roots.decided().next().is_none() {
+                parts.push(Part { game: drawn, roots });
+            }
+        }
+    }
+    parts
+}
+
+/// Averages the values of the drawn games, within a range, and puts the best candidates first.
+fn settle<G: Draw>(candidates: &mut [Candidate<G>], (low, high): (i64, i64)) {
     for candidate in candidates.iter_mut().filter(|candidate| !candidate.members.is_empty()) {
-        let sum = candidate.members.iter().map(|member| member.worth).sum();
+        let worth = |member: &Member<G>| worth(member.roots.score(), low, high);
+        let sum = candidate.members.iter().map(worth).sum();
         candidate.average = average(sum, candidate.members.len() as i64);
     }
     sort_by_number(candidates, |candidate| -i64::from(candidate.score().raw()));
@@ -392,6 +395,7 @@ impl<G: Draw, E: Evaluator<G>> Searcher<G> for Ensemble<G, E> {
         let shared = AtomicU64::new(0);
         let mut roots = Roots::new(game, root, params);
         let until_nodes = FIRST_NODES.min(control.nodes_limit() / FIRST_PART);
+        // So short a search is one thread's.
         let mut budget = SearchBudget { until_nodes, threads: 1, ..SearchBudget::whole(control, &shared) };
         let soft_ns = control.soft_ns();
         if soft_ns != UNLIMITED && !self.deterministic {
@@ -423,6 +427,7 @@ impl<G: Draw, E: Evaluator<G>> Searcher<G> for Ensemble<G, E> {
         } else {
             self.rounds(game, root, &mut candidates, params.multipv, &mut budget, &mut report)
         };
+        budget.threads = usize::MAX;
         let end = end.or_else(|| self.whole.search_within(game, root, &mut roots, &mut budget, &mut report));
         (last, end.expect("a whole search ends for a reason"))
     }

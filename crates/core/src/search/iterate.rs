@@ -12,21 +12,20 @@ use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::alpha_beta::{AlphaBeta, NodeContext};
 use crate::search::gate::Gate;
-use crate::search::helpers::{scope, start};
+use crate::search::helpers::{IterationSizes, scope, share, start};
 use crate::search::ordering::{History, MAX_PLY};
 use crate::search::sort::sort_by_number;
 use crate::search::table::Table;
 use crate::search::thread::{EndOnDrop, Reached, SearchBudget, SearchThread, is_lost, is_settled};
 use crate::search::time_manager::TimeManager;
-use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, UNLIMITED, Variation, clock};
+use crate::search::{
+    Bound, Control, End, SearchParams, SearchResult, Searcher, Stats, UNLIMITED, Variation, clock,
+};
 
 /// The deepest iteration: leaves room for chance plies below [`MAX_PLY`].
 pub(super) const MAX_DEPTH: u32 = MAX_PLY as u32 - 56;
 /// The first half-width of an aspiration window, in thousandths of the game's unit.
 const WINDOW: i32 = 1000;
-/// The nodes that a search visits on one thread: at each iteration, starting a thread costs as much time as
-/// thousands of them.
-const ALONE: u64 = 4096;
 /// The first depth with an aspiration window.
 const SHALLOW: u32 = 4;
 /// From this depth on, an iteration is two plies deeper than the one before. Evaluations swing with the side
@@ -86,6 +85,7 @@ pub(super) struct Roots<M> {
     depth: u32,
     /// The best move at that depth.
     best: Option<M>,
+    sizes: IterationSizes,
     time: TimeManager,
 }
 
@@ -96,7 +96,14 @@ impl<M: Copy + PartialEq> Roots<M> {
             |&mv| RootMove { mv, line: vec![mv], value: Value::default(), bound: Bound::Upper, depth: 0 };
         let mut moves: Vec<_> = params.moves.iter().map(unknown).collect();
         sort_by_number(&mut moves, |known| -i64::from(game.order(&root.pos, known.mv)));
-        Self { moves, multipv: params.multipv, depth: 0, best: None, time: TimeManager::new(clock::now_ns()) }
+        Self {
+            moves,
+            multipv: params.multipv,
+            depth: 0,
+            best: None,
+            sizes: IterationSizes::default(),
+            time: TimeManager::new(clock::now_ns()),
+        }
     }
 
     /// Leaves moves out of the search that goes on, and asks for so many lines of the others.
@@ -108,6 +115,11 @@ impl<M: Copy + PartialEq> Roots<M> {
     /// The moves whose outcome the search decided, with their values.
     pub(super) fn decided(&self) -> impl Iterator<Item = (M, Value)> {
         self.moves.iter().filter(|known| known.value.is_decided()).map(|known| (known.mv, known.value))
+    }
+
+    /// What the best move is worth.
+    pub(super) fn score(&self) -> Score {
+        self.moves[0].value.score
     }
 
     /// The lines.
@@ -219,12 +231,14 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         let mut thread = SearchThread::first(budget);
         thread.depth = roots.depth;
         thread.hash_ppm = self.table.used_ppm();
-        let threads = if budget.nodes < ALONE { 1 } else { budget.threads };
+        let threads = roots.sizes.threads(budget.threads, roots.moves.len());
+        let before = thread.nodes;
         let mut iteration =
             Iteration { game, root, multipv: roots.multipv, depth, exact: self.exact, publish };
         let mut thread = self.iterate(&mut iteration, &mut roots.moves, thread, threads);
         if !thread.is_over() {
             roots.depth = depth;
+            roots.sizes.learn(thread.nodes - before);
         }
         thread.depth = roots.depth;
         thread.show();
@@ -236,6 +250,105 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
 /// The depth of the iteration after one of depth `whole`, which is below `limit`.
 pub(super) const fn next_depth(whole: u32, limit: u32) -> u32 {
     if whole < STRIDE_FROM || (limit - whole) % 2 == 1 { whole + 1 } else { whole + 2 }
+}
+
+/// One of several games with a common root that are searched side by side.
+pub(super) struct Part<'a, G: Game> {
+    /// The game, which may differ from the others in what happens after the root.
+    pub game: &'a G,
+    /// Its root moves.
+    pub roots: &'a mut Roots<G::Move>,
+}
+
+/// A thread that searches some of these games.
+struct Worker<'a, G: Game> {
+    history: &'a mut History<G>,
+    is_first: bool,
+    /// How its last search ended.
+    shown: Stats,
+    is_over: bool,
+    reached: Option<Reached>,
+}
+
+impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
+    /// Searches several games to one depth, each on one thread, and as many of them at once as there are
+    /// threads, if they are going to be large enough; gives the limit that ended it before, if one did.
+    ///
+    /// With one thread it searches one after the other, each time as [`Iterate::deepen`] does.
+    pub(super) fn deepen_all(
+        &mut self,
+        root: &Root<G>,
+        parts: &mut [Part<'_, G>],
+        depth: u32,
+        sizes: &mut IterationSizes,
+        budget: &mut SearchBudget<'_>,
+    ) -> Option<Reached> {
+        let before = budget.visited();
+        let moves = parts.iter().map(|part| part.roots.moves.len()).max().unwrap_or(0);
+        let threads = sizes.threads(self.histories.len(), moves);
+        let reached = if threads == 1 {
+            let deepen =
+                |part: &mut Part<'_, G>| self.deepen(part.game, root, part.roots, depth, budget, &mut |_| ());
+            parts.iter_mut().find_map(deepen)
+        } else {
+            self.deepen_beside(root, parts, depth, budget)
+        };
+        sizes.learn(budget.visited() - before);
+        reached
+    }
+
+    /// The same on all threads.
+    fn deepen_beside(
+        &mut self,
+        root: &Root<G>,
+        parts: &mut [Part<'_, G>],
+        depth: u32,
+        budget: &mut SearchBudget<'_>,
+    ) -> Option<Reached> {
+        let control = budget.control;
+        self.table.grow(&|| control.is_over());
+        let Self { evaluator, table, histories, exact, .. } = self;
+        let (evaluator, table, exact) = (&*evaluator, &*table, *exact);
+        let shown = Stats { depth: budget.shown.depth, hash_ppm: table.used_ppm(), ..budget.shown };
+        let worker =
+            |(at, history)| Worker { history, is_first: at == 0, shown, is_over: false, reached: None };
+        let mut workers: Vec<_> = histories.iter_mut().enumerate().map(worker).collect();
+        let beside = &*budget;
+        share(parts, &mut workers, |worker, part| {
+            if worker.is_over {
+                return;
+            }
+            let budget = SearchBudget { shown: worker.shown, ..*beside };
+            let thread = if worker.is_first {
+                SearchThread::first_partner(&budget)
+            } else {
+                SearchThread::partner(&budget)
+            };
+            let (game, root_side) = (part.game, part.game.side(&root.pos));
+            let history = &mut *worker.history;
+            let mut search = AlphaBeta { game, evaluator, table, history, thread, root: root_side };
+            let multipv = part.roots.multipv;
+            let mut iteration = Iteration { game, root, multipv, depth, exact, publish: &mut |_| () };
+            search.iteration(&mut iteration, &mut part.roots.moves);
+            let mut thread = search.thread;
+            thread.leave();
+            worker.shown.seldepth = thread.seldepth;
+            (worker.is_over, worker.reached) = (thread.is_over(), thread.reached());
+            if !worker.is_over {
+                part.roots.depth = depth;
+            }
+        });
+        let is_over = workers.iter().any(|worker| worker.is_over);
+        let seldepth = workers.iter().map(|worker| worker.shown.seldepth).max();
+        let reached = workers.iter().find_map(|worker| worker.reached);
+        budget.shown = Stats {
+            depth: if is_over { shown.depth } else { depth },
+            seldepth: seldepth.unwrap_or(shown.seldepth),
+            ..shown
+        };
+        SearchThread::first(budget).show();
+        reached
+    }
 }
 
 /// One iteration: what all its threads search.
@@ -265,10 +378,11 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         let Iteration { game, root, multipv, depth, exact, .. } = *iteration;
         let side = game.side(&root.pos);
         let halt = Gate::default();
+        let (table, evaluator) = (&*table, &*evaluator);
         scope(|scope| {
             let others = roots.len().max(2) - 1;
             for (i, history) in helpers.iter_mut().enumerate() {
-                let (mut roots, table, evaluator) = (roots.to_vec(), &*table, &*evaluator);
+                let mut roots = roots.to_vec();
                 let thread = thread.helper(&halt, UNLIMITED);
                 let search = move || {
                     let mut search = AlphaBeta { game, evaluator, table, history, thread, root: side };
@@ -284,8 +398,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
                     break;
                 }
             }
-            let mut search =
-                AlphaBeta { game, evaluator: &*evaluator, table: &*table, history, thread, root: side };
+            let mut search = AlphaBeta { game, evaluator, table, history, thread, root: side };
             // The scope joins the helpers also when this thread panics, so they must be stopped on every way
             // out.
             let _halt = EndOnDrop(&halt);

@@ -9,6 +9,8 @@ use crate::game::{Game, Side};
 pub(super) const MAX_PLY: usize = 256;
 
 const HISTORY_MAX: i32 = 1 << 14;
+/// How many keys are compared at once.
+const BLOCK: usize = 16;
 /// What a unit of [`Game::order`] is worth in history.
 const ORDER: i32 = 128;
 
@@ -89,15 +91,9 @@ impl<G: Game> History<G> {
     /// Brings the best of the moves from `at` on to `at`, and returns it.
     #[inline]
     pub(super) fn pick_next(&mut self, at: usize) -> G::Move {
-        let keys = &self.keys[at..self.moves.len()];
-        let mut best = 0;
-        for (i, &key) in keys.iter().enumerate() {
-            if key > keys[best] {
-                best = i;
-            }
-        }
-        self.moves.swap(at, at + best);
-        self.keys.swap(at, at + best);
+        let best = at + greatest(&self.keys[at..self.moves.len()]);
+        self.moves.swap(at, best);
+        self.keys.swap(at, best);
         self.moves[at]
     }
 
@@ -142,5 +138,43 @@ impl<G: Game> History<G> {
         head[ply].clear();
         head[ply].push(mv);
         head[ply].extend_from_slice(&tail[0]);
+    }
+}
+
+/// The place of the greatest key, of equal ones the first.
+///
+/// Where it stands is unpredictable, so the maximum is found without a branch, many keys at once, and then
+/// its place.
+#[inline]
+fn greatest(keys: &[i32]) -> usize {
+    let (blocks, rest) = keys.as_chunks::<BLOCK>();
+    let most_of = |keys: &[i32]| keys.iter().fold(i32::MIN, |most, &key| most.max(key));
+    let (mut most, mut from) = (most_of(rest), BLOCK * blocks.len());
+    // From the last block on, so that of equal ones the first stays.
+    for (block, keys) in blocks.iter().enumerate().rev() {
+        let most_here = most_of(keys);
+        if most_here >= most {
+            (most, from) = (most_here, BLOCK * block);
+        }
+    }
+    from + keys[from..].iter().position(|&key| key == most).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zobrist::SplitMix64;
+
+    #[test]
+    fn the_greatest_key_is_the_first_of_equal_ones() {
+        let mut random = SplitMix64::new(5);
+        for len in 1..200 {
+            for range in [1, 2, 7, 1000, u64::from(u32::MAX)] {
+                let keys: Vec<i32> = (0..len).map(|_| (random.next() % range) as u32 as i32).collect();
+                let most = keys.iter().max();
+                assert_eq!(Some(greatest(&keys)), keys.iter().position(|key| Some(key) == most), "{keys:?}");
+            }
+        }
+        assert_eq!(greatest(&[i32::MIN; 40]), 0);
     }
 }

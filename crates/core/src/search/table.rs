@@ -6,6 +6,8 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
+use prefetch_index::prefetch_index;
+
 use crate::score::{Score, Value};
 use crate::search::Bound;
 
@@ -153,16 +155,21 @@ impl Table {
         *self = larger;
     }
 
+    /// The number of a position's cluster. The length is a power of two, so the mask stays inside.
+    #[inline]
+    fn place(&self, key: u64) -> usize {
+        key as usize & (self.clusters.len() - 1)
+    }
+
     #[inline]
     fn cluster(&self, key: u64) -> &Cluster {
-        // The length is a power of two, so the mask stays inside.
-        &self.clusters[key as usize & (self.clusters.len() - 1)]
+        &self.clusters[self.place(key)]
     }
 
     /// Prefetches the memory of a position, for a probe that follows.
     #[inline]
     pub(super) fn prefetch(&self, key: u64) {
-        std::hint::black_box(self.cluster(key).0[0].data.load(Relaxed));
+        prefetch_index(&self.clusters, self.place(key));
     }
 
     /// What is known of the position with this key.

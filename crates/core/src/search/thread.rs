@@ -62,6 +62,11 @@ impl<'a> SearchBudget<'a> {
         }
     }
 
+    /// The nodes of all threads.
+    pub(super) fn visited(&self) -> u64 {
+        self.nodes + self.shared.load(Relaxed)
+    }
+
     /// Keeps the first thread's counters, from which the next part of the search goes on.
     pub(super) fn take(&mut self, thread: &SearchThread<'_>) {
         self.nodes = thread.nodes;
@@ -95,12 +100,18 @@ pub struct SearchThread<'a> {
     until_clocked: bool,
     /// The nodes of all helpers so far: they add to it, the first thread reads it.
     shared: &'a AtomicU64,
-    /// What the thread obeys at each node: the control's gate for the first thread, that thread's for its
-    /// helpers.
+    /// What the thread obeys at each node: that of the first thread for its helpers, the control's for all
+    /// others.
     gate: &'a Gate,
-    is_helper: bool,
+    role: Role,
+    /// Whether it is the thread that was asked, which shows the counters.
+    shows: bool,
     /// Nodes visited by this thread, in this iteration and before.
     pub nodes: u64,
+    /// How many of these are counted elsewhere: in the budget before, and in `shared`.
+    counted: u64,
+    /// How many of these were in the budget before.
+    base: u64,
     /// The longest line that was looked at.
     pub seldepth: u32,
     /// The last depth that was searched whole.
@@ -110,6 +121,17 @@ pub struct SearchThread<'a> {
     next_look: u64,
     over: bool,
     reached: Option<Reached>,
+}
+
+/// What a thread is to a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Role {
+    /// It searches what is asked.
+    First,
+    /// It searches the same as the first thread, as long as that does.
+    Helper,
+    /// It searches a part of what is asked, and keeps the limits itself.
+    Partner,
 }
 
 /// Which limit a search reached.
@@ -154,8 +176,11 @@ impl<'a> SearchThread<'a> {
             until_clocked,
             shared,
             gate: control.gate(),
-            is_helper: false,
+            role: Role::First,
+            shows: true,
             nodes,
+            counted: nodes,
+            base: nodes,
             seldepth: shown.seldepth,
             depth: shown.depth,
             hash_ppm: shown.hash_ppm,
@@ -163,6 +188,18 @@ impl<'a> SearchThread<'a> {
             over: false,
             reached: None,
         }
+    }
+
+    /// The first of several threads that share what is asked, each of which adds its nodes to the shared ones.
+    #[must_use]
+    pub(super) fn first_partner(budget: &SearchBudget<'a>) -> Self {
+        Self { role: Role::Partner, ..Self::first(budget) }
+    }
+
+    /// Another one of these threads.
+    #[must_use]
+    pub(super) fn partner(budget: &SearchBudget<'a>) -> Self {
+        Self { shows: false, ..Self::first_partner(budget) }
     }
 
     /// A helper of this thread, which ends when `gate` says so, or at some time.
@@ -173,7 +210,7 @@ impl<'a> SearchThread<'a> {
     {
         let first =
             SearchThread::first(&SearchBudget { until_ns, ..SearchBudget::whole(self.control, self.shared) });
-        SearchThread { gate, is_helper: true, next_look: LOOK_EVERY, ..first }
+        SearchThread { gate, role: Role::Helper, shows: false, next_look: LOOK_EVERY, ..first }
     }
 
     /// Counts a node; true when the search must end, from then on at every node.
@@ -189,21 +226,23 @@ impl<'a> SearchThread<'a> {
     #[cold]
     fn look(&mut self) {
         if self.control.gate().is_closed() {
-            if !self.is_helper {
+            if self.shows {
                 self.show();
             }
             self.control.gate().wait();
         }
+        if self.role != Role::First {
+            self.leave();
+        }
         if self.gate.is_ended() {
             self.over = true;
-        } else if self.is_helper {
-            self.shared.fetch_add(LOOK_EVERY, Relaxed);
-            self.next_look += LOOK_EVERY;
+        } else if self.role == Role::Helper {
+            self.next_look = self.nodes + LOOK_EVERY;
             self.over = self.until_ns != UNLIMITED && clock::now_ns() >= self.until_ns;
         } else {
             let (limit, now) = (self.control.nodes_limit(), clock::now_ns());
             self.next_look = (self.nodes + LOOK_EVERY).min(limit.min(self.until_nodes).max(self.nodes));
-            if self.nodes + self.shared.load(Relaxed) >= limit {
+            if self.total() >= limit {
                 self.reached = Some(Reached::Nodes);
             } else if now >= self.control.hard_ns() {
                 self.reached = Some(Reached::Clock);
@@ -215,20 +254,28 @@ impl<'a> SearchThread<'a> {
                 self.reached = Some(Reached::Budget);
             }
             self.over |= self.reached.is_some();
-            self.show();
-            self.control.read_cpu(now);
+            if self.shows {
+                self.show();
+                self.control.read_cpu(now);
+            }
         }
     }
 
-    /// Adds the nodes of a helper that were not counted in `shared` yet, when it ends.
-    pub(super) fn leave(&self) {
-        self.shared.fetch_add(self.nodes % LOOK_EVERY, Relaxed);
+    /// The nodes of all threads, as far as they are known here.
+    fn total(&self) -> u64 {
+        self.base + (self.nodes - self.counted) + self.shared.load(Relaxed)
+    }
+
+    /// Adds the nodes of a helper or a partner that are not counted in `shared` yet; also when it ends.
+    pub(super) fn leave(&mut self) {
+        self.shared.fetch_add(self.nodes - self.counted, Relaxed);
+        self.counted = self.nodes;
     }
 
     /// Shows the counters to the rest of the process.
     pub(super) fn show(&self) {
         self.control.show(Stats {
-            nodes: self.nodes + self.shared.load(Relaxed),
+            nodes: self.total(),
             depth: self.depth,
             seldepth: self.seldepth,
             hash_ppm: self.hash_ppm,

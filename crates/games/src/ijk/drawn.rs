@@ -276,6 +276,42 @@ mod tests {
         assert_eq!(control.stats().nodes, 200_000);
     }
 
+    #[test]
+    fn threads_share_the_drawn_games_and_keep_all_limits() {
+        let game = game(4);
+        let pos = Layout::parse("AbcD/b.aA/c..d/A... +").unwrap().position(&game).unwrap();
+        let mut moves = Vec::new();
+        game.moves(&pos, &mut moves);
+        let search = |threads, nodes, depth, stop_at: u32| {
+            let options = Options { hash_mb: 16, seed: 3, threads, ..Options::default() };
+            let control = Control::default();
+            control.set_limits(nodes, depth);
+            let params = SearchParams { moves: moves.clone(), multipv: 4 };
+            let mut player = Ensemble::new(&game, Lead::default(), &options);
+            let (found, end) = player.search(&game, &Root::new(pos), &params, &control, &mut |found| {
+                if found.lines[0].depth >= stop_at {
+                    control.stop();
+                }
+            });
+            assert_eq!(found.lines.len(), 4);
+            (found, end, control.stats())
+        };
+        let (_, _, alone_stats) = search(1, None, Some(8), u32::MAX);
+        for threads in [2, 3, 8, 16] {
+            let (found, end, stats) = search(threads, None, Some(8), u32::MAX);
+            assert_eq!((end, stats.depth), (End::Limit, 8));
+            assert!(found.lines.iter().all(|line| line.depth == 8 && game.is_legal(&pos, line.pv[0])));
+            // Each game is searched by one of them.
+            let [more, less] = [alone_stats, stats].map(|stats| stats.nodes * 5 / 4);
+            assert!(stats.nodes < more && alone_stats.nodes < less, "{stats:?}, alone {alone_stats:?}");
+            let (_, end, stats) = search(threads, Some(200_000), None, u32::MAX);
+            let most = 200_000 + 1024 * threads as u64;
+            assert!(end == End::Limit && (200_000..=most).contains(&stats.nodes), "{threads}: {stats:?}");
+            let (found, end, _) = search(threads, None, None, 6);
+            assert_eq!((end, found.lines[0].depth), (End::Stopped, 6));
+        }
+    }
+
     /// What the first player gets at least and at most, whatever chance does, by searching every line.
     fn certain(game: &Ijk<true>, pos: &Position, known: &mut HashMap<u64, [i8; 2]>) -> [i8; 2] {
         let key = game.hash(pos);
