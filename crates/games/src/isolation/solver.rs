@@ -16,7 +16,7 @@ use plyd_core::game::{Game, Side};
 use plyd_core::search::thread::SearchThread;
 
 /// Positions with fewer cells in reach are not stored in the table.
-const TABLE_CELLS: u32 = 16;
+const TABLE_CELLS: u32 = 12;
 
 /// The solver of one board, with what it decided so far.
 ///
