@@ -276,7 +276,7 @@ macro_rules! by_width {
         let board = $board;
         macro_rules! with {
             ($width:expr) => {{
-                let $jumps = $crate::isolation::board::Jumps::<$bits, $width>(board);
+                let $jumps = Jumps::<$bits, $width>(board);
                 $found
             }};
         }
