@@ -71,7 +71,7 @@ impl<B: Bits> Flood<B> {
     #[inline]
     #[must_use]
     pub(crate) fn is_apart(&self, board: &impl Step<B>) -> bool {
-        ((self.first | board.step(self.first)) & self.second).is_empty()
+        (self.first & self.second).is_empty() && (board.step(self.first) & self.second).is_empty()
     }
 }
 
@@ -134,8 +134,10 @@ impl<B: Bits, S: Step<B>> Walk<B> for Race<'_, B, S> {
 
     #[inline]
     fn go(mut self, mut first: B, mut second: B) -> Flood<B> {
+        // Two steps at a time: no processor predicts the last one.
         while !self.is_over(first, second) {
-            (first, second) = self.step(first, second);
+            let (next_1, next_2) = self.step(first, second);
+            (first, second) = self.step(next_1, next_2);
         }
         self.flood
     }

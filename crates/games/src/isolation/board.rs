@@ -5,6 +5,8 @@
 //! have the cells of the two colours of a chess board in words of their own, because the parity of a cell's
 //! number is its colour there; those of an even width fit a `u128`.
 
+use std::ops::Deref;
+
 use crate::bits::{Bits, Part};
 use crate::flood::Step;
 
@@ -118,69 +120,6 @@ impl<B: Bits> Board<B> {
         self.reach[cell as usize]
     }
 
-    /// How far apart two cells in a column are, one below the other.
-    #[inline]
-    fn row(&self) -> u32 {
-        // Widths are at most 15, and odd where colours are apart: with these hints the compiler shifts a u128
-        // without the case of 64 and more, and knows by how many bits two colours differ.
-        if B::COLOURS > 1 { self.width & 15 | 1 } else { self.width & 15 }
-    }
-
-    /// The cells a knight's move away from any cell of the part; it may have bits beyond the board.
-    #[inline]
-    #[must_use]
-    pub(super) fn knights<P: Part<B>>(&self, part: P) -> P::Next {
-        let one = (part & P::of(self.left_1)).down(1) | (part & P::of(self.right_1)).up(1);
-        let two = (part & P::of(self.left_2)).down_even(2) | (part & P::of(self.right_2)).up_even(2);
-        let (row, rows) = (self.row(), 2 * self.row());
-        one.up_even(rows) | one.down_even(rows) | two.up(row) | two.down(row)
-    }
-
-    /// The cells a knight's move away from at least two cells of the set.
-    #[inline]
-    #[must_use]
-    pub(super) fn knights_twice(&self, set: B) -> B {
-        let (left_1, right_1) = ((set & self.left_1).down(1), (set & self.right_1).up(1));
-        let (left_2, right_2) = ((set & self.left_2).down_even(2), (set & self.right_2).up_even(2));
-        let (one, both_1) = (left_1 | right_1, left_1 & right_1);
-        let (two, both_2) = (left_2 | right_2, left_2 & right_2);
-        let (row, rows) = (self.row(), 2 * self.row());
-        let (down_1, up_1, down_2, up_2) =
-            (one.up_even(rows), one.down_even(rows), two.up(row), two.down(row));
-        let both = both_1.up_even(rows) | both_1.down_even(rows) | both_2.up(row) | both_2.down(row);
-        (both | (down_1 & up_1) | (down_2 & up_2) | ((down_1 | up_1) & (down_2 | up_2))) & self.full
-    }
-
-    /// The cells a knight's move away from at least two cells of the part, and those from at least four. Both
-    /// may have bits beyond the board.
-    #[inline]
-    #[must_use]
-    pub(super) fn knights_twice_and_four_times<P: Part<B>>(&self, part: P) -> (P::Next, P::Next) {
-        if B::COLOURS > 1 { self.counted_apart(part) } else { self.counted(part) }
-    }
-
-    /// The same in a function that writes both words of a set to memory: only then does the compiler treat
-    /// both with one instruction.
-    #[inline(never)]
-    fn counted_apart<P: Part<B>>(&self, part: P) -> (P::Next, P::Next) {
-        self.counted(part)
-    }
-
-    #[inline]
-    fn counted<P: Part<B>>(&self, part: P) -> (P::Next, P::Next) {
-        let (left_1, right_1) = ((part & P::of(self.left_1)).down(1), (part & P::of(self.right_1)).up(1));
-        let left_2 = (part & P::of(self.left_2)).down_even(2);
-        let right_2 = (part & P::of(self.right_2)).up_even(2);
-        let (row, rows) = (self.row(), 2 * self.row());
-        // Binary digits of the counts, columns first and rows then.
-        let one =
-            both_ways(left_1 ^ right_1, left_1 & right_1, |set| (set.down_even(rows), set.up_even(rows)));
-        let two = both_ways(left_2 ^ right_2, left_2 & right_2, |set| (set.down(row), set.up(row)));
-        let (twos, carry) = full_adder(one.1, two.1, one.0 & two.0);
-        let four = one.2 | two.2 | carry;
-        (twos | four, four)
-    }
-
     /// How many symmetries the board has, the identity included.
     #[must_use]
     pub(super) fn symmetries(&self) -> usize {
@@ -215,12 +154,150 @@ impl<B: Bits> Board<B> {
     }
 }
 
-impl<B: Bits> Step<B> for Board<B> {
+/// A board whose width is the constant `WIDTH`, unless that is 0: then only the board knows it, and jumps
+/// take longer.
+#[derive(Debug)]
+pub(super) struct Jumps<'a, B, const WIDTH: u32>(pub(super) &'a Board<B>);
+
+impl<B, const WIDTH: u32> Clone for Jumps<'_, B, WIDTH> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B, const WIDTH: u32> Copy for Jumps<'_, B, WIDTH> {}
+
+impl<B, const WIDTH: u32> Deref for Jumps<'_, B, WIDTH> {
+    type Target = Board<B>;
+
+    #[inline]
+    fn deref(&self) -> &Board<B> {
+        self.0
+    }
+}
+
+impl<B: Bits, const WIDTH: u32> Jumps<'_, B, WIDTH> {
+    /// How far apart two cells in a column are, one below the other.
+    #[inline]
+    fn row(self) -> u32 {
+        // Widths are at most 15, and odd where colours are apart: with these hints the compiler shifts a u128
+        // without the case of 64 and more, and knows by how many bits two colours differ.
+        if WIDTH > 0 {
+            WIDTH
+        } else if B::COLOURS > 1 {
+            self.width & 15 | 1
+        } else {
+            self.width & 15
+        }
+    }
+
+    /// The cells a knight's move away from any cell of the part; it may have bits beyond the board.
+    #[inline]
+    #[must_use]
+    pub(super) fn knights<P: Part<B>>(self, part: P) -> P::Next {
+        let one = (part & P::of(self.left_1)).down(1) | (part & P::of(self.right_1)).up(1);
+        let two = (part & P::of(self.left_2)).down_even(2) | (part & P::of(self.right_2)).up_even(2);
+        let (row, rows) = (self.row(), 2 * self.row());
+        one.up_even(rows) | one.down_even(rows) | two.up(row) | two.down(row)
+    }
+
+    /// The cells a knight's move away from at least two cells of the set.
+    #[inline]
+    #[must_use]
+    pub(super) fn knights_twice(self, set: B) -> B {
+        let (left_1, right_1) = ((set & self.left_1).down(1), (set & self.right_1).up(1));
+        let (left_2, right_2) = ((set & self.left_2).down_even(2), (set & self.right_2).up_even(2));
+        let (one, both_1) = (left_1 | right_1, left_1 & right_1);
+        let (two, both_2) = (left_2 | right_2, left_2 & right_2);
+        let (row, rows) = (self.row(), 2 * self.row());
+        let (down_1, up_1, down_2, up_2) =
+            (one.up_even(rows), one.down_even(rows), two.up(row), two.down(row));
+        let both = both_1.up_even(rows) | both_1.down_even(rows) | both_2.up(row) | both_2.down(row);
+        (both | (down_1 & up_1) | (down_2 & up_2) | ((down_1 | up_1) & (down_2 | up_2))) & self.full
+    }
+
+    /// The cells a knight's move away from at least four cells of the set.
+    #[inline]
+    pub(super) fn knights_four_times(self, set: B) -> B {
+        let mut found = B::EMPTY;
+        self.knights_twice_and_four_times(B::All::of(set)).1.put_into(&mut found);
+        found & self.full
+    }
+
+    /// The cells a knight's move away from at least two cells of the part, and those from at least four. Both
+    /// may have bits beyond the board.
+    #[inline]
+    #[must_use]
+    pub(super) fn knights_twice_and_four_times<P: Part<B>>(self, part: P) -> (P::Next, P::Next) {
+        if B::COLOURS > 1 { self.counted_apart(part) } else { self.counted(part) }
+    }
+
+    /// The same in a function that writes both words of a set to memory: only then does the compiler treat
+    /// both with one instruction.
+    #[inline(never)]
+    fn counted_apart<P: Part<B>>(self, part: P) -> (P::Next, P::Next) {
+        self.counted(part)
+    }
+
+    #[inline]
+    fn counted<P: Part<B>>(self, part: P) -> (P::Next, P::Next) {
+        let (left_1, right_1) = ((part & P::of(self.left_1)).down(1), (part & P::of(self.right_1)).up(1));
+        let left_2 = (part & P::of(self.left_2)).down_even(2);
+        let right_2 = (part & P::of(self.right_2)).up_even(2);
+        let (row, rows) = (self.row(), 2 * self.row());
+        // Binary digits of the counts, columns first and rows then.
+        let one =
+            both_ways(left_1 ^ right_1, left_1 & right_1, |set| (set.down_even(rows), set.up_even(rows)));
+        let two = both_ways(left_2 ^ right_2, left_2 & right_2, |set| (set.down(row), set.up(row)));
+        let (twos, carry) = full_adder(one.1, two.1, one.0 & two.0);
+        let four = one.2 | two.2 | carry;
+        (twos | four, four)
+    }
+}
+
+impl<B: Bits, const WIDTH: u32> Step<B> for Jumps<'_, B, WIDTH> {
     #[inline]
     fn step<P: Part<B>>(&self, part: P) -> P::Next {
         self.knights(part)
     }
 }
+
+impl<B: Bits> Step<B> for Board<B> {
+    #[inline]
+    fn step<P: Part<B>>(&self, part: P) -> P::Next {
+        Jumps::<B, 0>(self).knights(part)
+    }
+}
+
+/// Evaluates an expression with the [`Jumps`] of a board: those of a constant width on the boards that are
+/// played most.
+macro_rules! by_width {
+    ($bits:ty, $board:expr, $jumps:ident => $found:expr) => {{
+        let board = $board;
+        macro_rules! with {
+            ($width:expr) => {{
+                let $jumps = Jumps::<$bits, $width>(board);
+                $found
+            }};
+        }
+        if const { <$bits>::COLOURS > 1 } {
+            match board.width() {
+                9 => with!(9),
+                11 => with!(11),
+                _ => with!(0),
+            }
+        } else if const { <$bits>::CAPACITY == 64 } {
+            match board.width() {
+                7 => with!(7),
+                8 => with!(8),
+                _ => with!(0),
+            }
+        } else {
+            with!(0)
+        }
+    }};
+}
+pub(super) use by_width;
 
 /// A number of two binary digits in each cell, moved both ways and added: three digits.
 #[inline]
@@ -262,20 +339,27 @@ mod tests {
             let set = union(board.full().cells().filter(|_| random.below(2) == 0).map(B::single));
             let context = format!("{width}x{height} {set:?}");
             let from = |set: B| union(set.cells().map(|cell| board.reach(cell)));
-            assert!(same(&board, board.knights(set), from(set)), "{context}");
+            let jumps = Jumps::<B, 0>(&board);
+            assert!(same(&board, jumps.knights(set), from(set)), "{context}");
             let (mut even, mut odd) = (B::EMPTY, B::EMPTY);
             B::Even::of(set).put_into(&mut even);
             B::Odd::of(set).put_into(&mut odd);
             assert_eq!((even | odd, from(even) | from(odd)), (set, from(set)), "{context}");
-            assert!(same(&board, board.knights(B::Even::of(set)), from(even)), "{context}");
-            assert!(same(&board, board.knights(B::Odd::of(set)), from(odd)), "{context}");
+            assert!(same(&board, jumps.knights(B::Even::of(set)), from(even)), "{context}");
+            assert!(same(&board, jumps.knights(B::Odd::of(set)), from(odd)), "{context}");
             let [twice, four_times] = [2, 4].map(|least| {
                 let jumps = |cell: &u8| (board.reach(*cell) & set).len() >= least;
                 union(board.full().cells().filter(jumps).map(B::single))
             });
-            assert_eq!(board.knights_twice(set), twice, "{context}");
-            let counted = board.knights_twice_and_four_times(B::All::of(set));
+            assert_eq!(jumps.knights_twice(set), twice, "{context}");
+            let counted = jumps.knights_twice_and_four_times(B::All::of(set));
             assert!(same(&board, counted.0, twice) && same(&board, counted.1, four_times), "{context}");
+            assert_eq!(jumps.knights_four_times(set), four_times, "{context}");
+            let by_constants = by_width!(B, &board, jumps => {
+                (jumps.knights(set), jumps.knights_twice(set), jumps.knights_four_times(set))
+            });
+            assert!(same(&board, by_constants.0, from(set)), "{context}");
+            assert_eq!((by_constants.1, by_constants.2), (twice, four_times), "{context}");
         }
     }
 

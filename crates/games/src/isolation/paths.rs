@@ -5,7 +5,7 @@
 //! fewest ways out (Warnsdorff's rule) gives one from below. If the two differ and it matters, branch and
 //! bound decides.
 
-use super::board::Board;
+use super::board::Jumps;
 use crate::bits::Bits;
 use plyd_core::search::thread::SearchThread;
 
@@ -14,7 +14,7 @@ const REMEMBERED: usize = 1 << 11;
 
 /// An upper bound of the longest path, from colours and dead ends.
 #[inline]
-pub(super) fn at_most<B: Bits>(board: &Board<B>, region: B, cell: u8) -> u32 {
+pub(super) fn at_most<B: Bits, const WIDTH: u32>(board: Jumps<'_, B, WIDTH>, region: B, cell: u8) -> u32 {
     let ends = region & !board.knights_twice(region | B::single(cell));
     let (near, far) = if board.odd().has(cell) {
         (region & !board.odd(), region & board.odd())
@@ -30,7 +30,11 @@ pub(super) fn at_most<B: Bits>(board: &Board<B>, region: B, cell: u8) -> u32 {
 }
 
 /// A lower bound of the longest path: the length of the one that Warnsdorff's rule finds.
-pub(super) fn at_least<B: Bits>(board: &Board<B>, mut region: B, mut cell: u8) -> u32 {
+pub(super) fn at_least<B: Bits, const WIDTH: u32>(
+    board: Jumps<'_, B, WIDTH>,
+    mut region: B,
+    mut cell: u8,
+) -> u32 {
     let mut length = 0;
     loop {
         let onward = board.reach(cell) & region;
@@ -75,9 +79,9 @@ impl<B: Bits> Paths<B> {
 
     /// The length of the longest path from `cell` through `region`, all of which can be reached; none if the
     /// thread ended first.
-    pub(super) fn longest(
+    pub(super) fn longest<const WIDTH: u32>(
         &mut self,
-        board: &Board<B>,
+        board: Jumps<'_, B, WIDTH>,
         region: B,
         cell: u8,
         thread: &mut SearchThread<'_>,
@@ -93,9 +97,9 @@ impl<B: Bits> Paths<B> {
 
     /// Whether a path from `cell` through `region` has at least `target` moves; none if the thread ended
     /// first.
-    pub(super) fn reaches(
+    pub(super) fn reaches<const WIDTH: u32>(
         &mut self,
-        board: &Board<B>,
+        board: Jumps<'_, B, WIDTH>,
         region: B,
         cell: u8,
         target: u32,
@@ -112,9 +116,9 @@ impl<B: Bits> Paths<B> {
     }
 
     /// The longest path, if it is longer than `least`; one of `enough` moves ends the search.
-    fn best(
+    fn best<const WIDTH: u32>(
         &mut self,
-        board: &Board<B>,
+        board: Jumps<'_, B, WIDTH>,
         region: B,
         cell: u8,
         least: u32,
@@ -127,9 +131,9 @@ impl<B: Bits> Paths<B> {
         Some(goal.best)
     }
 
-    fn extend(
+    fn extend<const WIDTH: u32>(
         &mut self,
-        board: &Board<B>,
+        board: Jumps<'_, B, WIDTH>,
         region: B,
         cell: u8,
         length: u32,
@@ -144,7 +148,7 @@ impl<B: Bits> Paths<B> {
         for next in (board.reach(cell) & region).cells() {
             let rest = region & !B::single(next);
             let onward = board.reach(next) & rest;
-            let region = crate::flood::reachable(board, rest, onward);
+            let region = crate::flood::reachable(&board, rest, onward);
             let at_most = length + 1 + at_most(board, region, next);
             if at_most > goal.best {
                 self.steps.push(Step { at_most, ways_out: onward.len(), cell: next, region });
@@ -178,6 +182,7 @@ fn place<B: Bits>(region: B, cell: u8) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::board::Board;
     use super::*;
     use crate::bits::Colours;
     use plyd_core::search::Control;
@@ -196,6 +201,7 @@ mod tests {
         let (mut loose, mut short) = (0, 0);
         for (width, height, keep) in [(5, 5, 70), (7, 7, 45), (11, 9, 25)] {
             let board = Board::<B>::new(width, height);
+            let jumps = Jumps::<B, 0>(&board);
             let mut paths = Paths::new();
             for _ in 0..300 {
                 let open = board.full().cells().filter(|_| random.below(100) < keep);
@@ -205,15 +211,15 @@ mod tests {
                 let region = crate::flood::reachable(&board, open, board.reach(cell) & open);
                 let expected = slow(&board, region, cell);
                 assert_eq!(
-                    paths.longest(&board, region, cell, &mut thread),
+                    paths.longest(jumps, region, cell, &mut thread),
                     Some(expected),
                     "{region:?} {cell}"
                 );
                 for target in expected.saturating_sub(1)..=expected + 2 {
-                    let reached = Paths::new().reaches(&board, region, cell, target, &mut thread);
+                    let reached = Paths::new().reaches(jumps, region, cell, target, &mut thread);
                     assert_eq!(reached, Some(target <= expected), "{region:?} {cell} {target}");
                 }
-                let (low, high) = (at_least(&board, region, cell), at_most(&board, region, cell));
+                let (low, high) = (at_least(jumps, region, cell), at_most(jumps, region, cell));
                 assert!(low <= expected && expected <= high, "{low} {expected} {high}: {region:?} {cell}");
                 loose += u32::from(high > expected);
                 short += u32::from(low < expected);

@@ -63,7 +63,7 @@ mod tests {
     use plyd_core::search::proving::Proving;
     use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher};
 
-    /// A lost position that takes the solver some 550,000 nodes.
+    /// A lost position that takes the solver some 460,000 nodes.
     const MIDDLE: &str = ".x....x..../....x.12.../x.x.x....../..x...xxx../.xx.xx.xx../x.....x.x../....x....../..xxx..x.x./..xxx.xxx.. 1";
 
     fn options(threads: usize, exact: bool) -> Options {

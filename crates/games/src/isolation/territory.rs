@@ -4,7 +4,7 @@
 //! by both, the longer path wins, and bounds of the paths take the place of cells. `plyd tune isolation`
 //! tunes the worths; `benches/evaluations` played the games by which the terms were chosen.
 
-use super::board::UNPLACED;
+use super::board::{Jumps, UNPLACED, by_width};
 use super::eval::LMR;
 use super::paths;
 use super::rules::{Isolation, Position, Target};
@@ -87,17 +87,17 @@ impl Territory {
     }
 }
 
-impl<B: Bits> Evaluator<Isolation<B>> for Territory {
+impl Territory {
+    /// The evaluation of a position.
     #[inline]
-    fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
+    fn value<B: Bits, const WIDTH: u32>(&self, board: Jumps<'_, B, WIDTH>, pos: &Position<B>) -> Score {
         let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
-        let board = game.board();
         // Before the flood, whose end no processor predicts: it waits less for what it began before.
         let (two, four) = board.knights_twice_and_four_times(B::All::of(pos.open()));
         let flood =
-            Flood::new(board, pos.open(), board.reach(own) & pos.open(), board.reach(opp) & pos.open());
+            Flood::new(&board, pos.open(), board.reach(own) & pos.open(), board.reach(opp) & pos.open());
         let both = flood.first & flood.second;
-        if both.is_empty() && own != UNPLACED && opp != UNPLACED && flood.is_apart(board) {
+        if both.is_empty() && own != UNPLACED && opp != UNPLACED && flood.is_apart(&board) {
             let moves = |region, token| paths::at_most(board, region, token) as i32;
             let ahead = moves(flood.first, own) - moves(flood.second, opp);
             return Score::eval((2 * ahead - 1) * self.apart / 2);
@@ -108,6 +108,19 @@ impl<B: Bits> Evaluator<Isolation<B>> for Territory {
             self.two * ((first & two).count() - (second & two).count())
                 + self.four * ((first & four).count() - (second & four).count()),
         )
+    }
+}
+
+impl<B: Bits> Evaluator<Isolation<B>> for Territory {
+    #[inline]
+    fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
+        // Where colours are apart, the compiler does the jumps of both tokens by vectors if the width is a
+        // constant, which takes longer: what they flood has to leave the vectors at each step.
+        if B::COLOURS > 1 {
+            self.value(Jumps::<B, 0>(game.board()), pos)
+        } else {
+            by_width!(B, game.board(), board => self.value(board, pos))
+        }
     }
 
     fn range(&self) -> (i32, i32) {
@@ -199,7 +212,7 @@ mod tests {
                     game.targets(pos, pos.mover().other()),
                 );
                 let [most, least] = [(flood.first, own), (flood.second, opp)]
-                    .map(|(region, token)| paths::at_most(game.board(), region, token) as i32);
+                    .map(|(region, token)| paths::at_most(Jumps::<B, 0>(game.board()), region, token) as i32);
                 assert_eq!(value, (2 * (most - least) - 1) * 750, "{}", oracle.text());
                 apart += 1;
                 right += u32::from((mine > theirs) == (value > 0));
