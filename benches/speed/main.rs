@@ -1,12 +1,12 @@
 //! Whether a change made the searches slower: `cargo bench --bench speed -- --before COMMIT`.
 //!
-//! The build of this checkout and that of another commit (or any binary of plyd) do the same work in turns. For
-//! each row it prints how much CPU time and how many instructions the new build takes to the old one's, and
-//! which rows are slower. A row is slower if its CPU time says so twice, the second time with twice the rounds,
-//! or if its instructions do and its CPU time does not say the opposite. Exits 1 if a row is slower.
+//! The build of this checkout and that of another commit (or any binary of plyd) do the same work in turns.
+//! For each row it prints how much CPU time and how many instructions the new build takes to the old one's,
+//! and which rows are slower. A row is slower if its CPU time says so twice, the second time with twice the
+//! rounds, or if its instructions do and its CPU time does not say the opposite. Exits 1 if a row is slower.
 //!
-//! `--prove 20` shows what that is worth: it slows a copy of this commit down by 3 %, and counts how often the
-//! bench finds that, and how often it finds the same commit slower than itself.
+//! `--prove 20` shows what that is worth: it slows a copy of this commit down by 3 %, and counts how often
+//! the bench finds that, and how often it finds the same commit slower than itself.
 
 mod build;
 mod measure;

@@ -18,7 +18,8 @@ pub(crate) struct Workload {
     smaller: Option<[&'static str; 2]>,
 }
 
-/// What callgrind counts of a search by nodes: what so many take more than so many, as starting is no part of it.
+/// What callgrind counts of a search by nodes: what so many take more than so many, as starting is no part of
+/// it.
 const COUNTED: [&str; 2] = ["600000", "100000"];
 
 /// About a second each on a machine of 2025, and less than that where much of it is the same code.

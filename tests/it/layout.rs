@@ -36,8 +36,8 @@ const CRATES: [(&str, &str, &[&str]); 10] = [
 /// The crates of the searches and the games, which are functions of their arguments and the clock.
 const FUNCTIONAL: [&str; 2] = ["plyd-core", "plyd-games"];
 
-/// All that they may know of others, on any system, directly or below: a mathematical library, what prefetches
-/// memory, and what reads the CPU time of a thread.
+/// All that they may know of others, on any system, directly or below: a mathematical library, what
+/// prefetches memory, and what reads the CPU time of a thread.
 const LIBRARIES: [&str; 9] = [
     "bitflags",
     "errno",

@@ -8,9 +8,9 @@
 //! In reading order: [`thread`] and [`gate`] (what every search thread has, and what interrupts it);
 //! [`iterate`], the strongest search, on `alpha_beta`, `horizon` (its last plies), `chance`, `ordering`,
 //! `table`, `helpers` (its threads), `time_manager` and `announced` (wins that it has to keep); [`ensemble`],
-//! such searches averaged for games of chance; [`tree`] (PUCT); [`proving`] and [`prover_player`], a solver beside a search or
-//! alone, with `proven_roots`; [`plain`] and [`published`] (the textbook's players and published agents) and
-//! [`one_ply`]; [`strength`] (levels); [`players`], all of them by name.
+//! such searches averaged for games of chance; [`tree`] (PUCT); [`proving`] and [`prover_player`], a solver
+//! beside a search or alone, with `proven_roots`; [`plain`] and [`published`] (the textbook's players and
+//! published agents) and [`one_ply`]; [`strength`] (levels); [`players`], all of them by name.
 
 mod alpha_beta;
 mod announced;

@@ -190,7 +190,8 @@ impl<'a> SearchThread<'a> {
         }
     }
 
-    /// The first of several threads that share what is asked, each of which adds its nodes to the shared ones.
+    /// The first of several threads that share what is asked, each of which adds its nodes to the shared
+    /// ones.
     #[must_use]
     pub(super) fn first_partner(budget: &SearchBudget<'a>) -> Self {
         Self { role: Role::Partner, ..Self::first(budget) }

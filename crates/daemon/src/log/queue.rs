@@ -214,9 +214,9 @@ impl Drop for Hold {
     }
 }
 
-/// Drops something, whose drop logs or wakes the log's thread, once the answers that are on their way have been
-/// read: their readers need the cores. Without a runtime it is dropped at once, and by the end of the runtime
-/// at the latest.
+/// Drops something, whose drop logs or wakes the log's thread, once the answers that are on their way have
+/// been read: their readers need the cores. Without a runtime it is dropped at once, and by the end of the
+/// runtime at the latest.
 pub(crate) fn after_answers<T: Send + 'static>(runtime: Option<&Handle>, logs: T) {
     if let Some(runtime) = runtime {
         runtime.spawn(async move {

@@ -18,8 +18,8 @@
 //! In reading order: `board` (what holds tiles), `planes` and `nibbles` (two ways to, with their slides),
 //! [`variant`] (presets and single rules), [`rules`], [`notation`], [`eval`] (mass and lead), `tuples` (rows
 //! and columns beside them: the default evaluation), `published_eval` (the published ones), `drawn` (chance
-//! drawn beforehand), `solution` (tiny boards, solved whole). The game with chance and the one without are two types of one rule book; this file opens
-//! the right one for the registry.
+//! drawn beforehand), `solution` (tiny boards, solved whole). The game with chance and the one without are
+//! two types of one rule book; this file opens the right one for the registry.
 
 mod board;
 #[cfg(test)]
