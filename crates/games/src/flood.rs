@@ -134,10 +134,12 @@ impl<B: Bits, S: Step<B>> Walk<B> for Race<'_, B, S> {
 
     #[inline]
     fn go(mut self, mut first: B, mut second: B) -> Flood<B> {
-        // Two steps at a time: no processor predicts the last one.
         while !self.is_over(first, second) {
-            let (next_1, next_2) = self.step(first, second);
-            (first, second) = self.step(next_1, next_2);
+            (first, second) = self.step(first, second);
+            // Two steps at a time where a step is cheap: no processor predicts the last one.
+            if B::WORDS == 1 {
+                (first, second) = self.step(first, second);
+            }
         }
         self.flood
     }
