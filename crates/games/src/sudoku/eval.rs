@@ -100,7 +100,7 @@ pub(super) struct FewerFilled;
 impl Evaluator<Sudoku> for Parity {
     /// Passes are counted as if the solution at hand were the only one.
     fn evaluate(&self, game: &Sudoku, pos: &Position, _ctx: &Context<Fill>) -> Score {
-        let open = |cell: usize| (pos.candidates(game.grid(), cell) & !pos.square(cell).taboo).count_ones();
+        let open = |cell: usize| pos.open_values(game.grid(), cell).count_ones();
         let moves: u32 = (0..game.grid().cells()).map(open).sum();
         // If it is undecided whether there is a solution, a cell may have no number left.
         let passes = (moves as usize).saturating_sub(pos.empty());

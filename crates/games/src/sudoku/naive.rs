@@ -35,11 +35,7 @@ impl Game for Naive {
     }
 
     fn turn(&self, pos: &Position) -> Turn {
-        let is_open = |cell: usize| {
-            pos.is_playable(cell, pos.mover())
-                && pos.candidates(self.0.grid(), cell) & !pos.square(cell).taboo != 0
-        };
-        if (0..self.0.grid().cells()).any(is_open) {
+        if self.0.has_move(pos) {
             return Turn::Move;
         }
         let [first, second] = pos.scores();
@@ -84,6 +80,15 @@ impl Game for Naive {
     }
 }
 
+/// A root of one view of the game as one of another.
+pub(super) fn root_of<G, H>(root: &Root<G>) -> Root<H>
+where
+    G: Game<Position = Position, Move = Fill>,
+    H: Game<Position = Position, Move = Fill>,
+{
+    Root { start: root.start.clone(), plies: root.plies.clone(), pos: root.pos.clone() }
+}
+
 /// A player that sees the game so; it proves nothing.
 pub(super) struct Unknowing<S>(S);
 
@@ -116,7 +121,7 @@ impl<S: Searcher<Naive>> Searcher<Sudoku> for Unknowing<S> {
                 })
                 .collect(),
         };
-        let root = Root { start: root.start.clone(), plies: root.plies.clone(), pos: root.pos.clone() };
+        let root = root_of(root);
         let mut report = |found: &SearchResult<Fill>| publish(&as_guesses(found));
         let (found, end) = self.0.search(&Naive::new(game), &root, asked, control, &mut report);
         (as_guesses(&found), if end == End::Proven { End::Limit } else { end })

@@ -7,7 +7,7 @@
 
 use std::cmp::Reverse;
 
-use super::naive::Naive;
+use super::naive::{Naive, root_of};
 use super::position::Position;
 use super::rules::Fill;
 use plyd_core::game::{Evaluator, Game, Root, Side, Turn};
@@ -37,11 +37,7 @@ impl Narrow {
 
     /// The values that an empty cell may take, as bits from the lowest, if the mover may play there.
     fn open(&self, pos: &Position, cell: usize) -> u32 {
-        if pos.is_playable(cell, pos.mover()) {
-            pos.candidates(self.0.rules().grid(), cell) & !pos.square(cell).taboo
-        } else {
-            0
-        }
+        if pos.is_playable(cell, pos.mover()) { pos.open_values(self.0.rules().grid(), cell) } else { 0 }
     }
 
     /// Those of the moves that are tried at the root, at least so many if there are.
@@ -81,7 +77,7 @@ impl Narrow {
                 let of_cell = grid.regions_of(cell.into());
                 let fullest = of_cell.into_iter().min_by_key(|&of| pos.missing(grid, of));
                 if pos.square(cell.into()).value == 0 && fullest == Some(region) {
-                    push(cell, self.open(pos, cell.into()), out);
+                    out.extend(Fill::all(cell.into(), self.open(pos, cell.into())));
                 }
             }
         }
@@ -99,8 +95,7 @@ struct Outlook {
 impl Outlook {
     fn of(game: &Naive, pos: &Position) -> Self {
         let grid = game.rules().grid();
-        let open = |cell: usize| pos.candidates(grid, cell) & !pos.square(cell).taboo;
-        let open: Vec<u32> = (0..grid.cells()).map(open).collect();
+        let open: Vec<u32> = (0..grid.cells()).map(|cell| pos.open_values(grid, cell)).collect();
         let mut choices = 0;
         let is_possible = |(region, cells): (usize, &Vec<u16>)| {
             let (mut values, mut count) = (0, 0);
@@ -121,14 +116,6 @@ impl Outlook {
         };
         let possible = grid.regions().iter().enumerate().map(is_possible).collect();
         Self { possible, choices }
-    }
-}
-
-/// Appends a move for each value of a cell.
-fn push(cell: u16, mut values: u32, out: &mut Vec<Fill>) {
-    while values != 0 {
-        out.push(Fill { cell, value: values.trailing_zeros() as u8 + 1 });
-        values &= values - 1;
     }
 }
 
@@ -162,8 +149,7 @@ impl Game for Narrow {
         };
         let cells = (0..grid.cells()).filter(|&cell| self.open(pos, cell) != 0);
         for cell in cells.filter(is_elsewhere).take(ELSEWHERE) {
-            let values = self.open(pos, cell);
-            push(cell as u16, values & values.wrapping_neg(), out);
+            out.extend(Fill::all(cell, self.open(pos, cell)).next());
         }
     }
 
@@ -229,7 +215,7 @@ impl<E: Evaluator<Narrow>> Searcher<Naive> for Few<E> {
         control: &Control,
         publish: &mut dyn FnMut(&SearchResult<Fill>),
     ) -> (SearchResult<Fill>, End) {
-        let root = Root { start: root.start.clone(), plies: root.plies.clone(), pos: root.pos.clone() };
+        let root = root_of(root);
         let game = Narrow(game.clone());
         let moves = game.at_root(&root.pos, &params.moves, params.multipv);
         let params = SearchParams { moves, multipv: params.multipv };

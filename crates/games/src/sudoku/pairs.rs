@@ -91,14 +91,13 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
         let mut moves: Vec<(usize, Fill, Words<S>, bool)> = Vec::new();
         for (at, &cell) in places.iter().enumerate() {
             // A full cell has none.
-            let open = pos.candidates(grid, cell) & !pos.square(cell).taboo;
-            for value in (1..=grid.side() as u8).filter(|value| open >> (value - 1) & 1 != 0) {
-                let having = known.iter().enumerate().filter(|(_, found)| found[cell] == value);
+            for mv in Fill::all(cell, pos.open_values(grid, cell)) {
+                let having = known.iter().enumerate().filter(|(_, found)| found[cell] == mv.value);
                 let having: Words<S> = having.map(|(number, _)| number).collect();
                 if is_counted || !having.is_empty() {
                     let is_taboo =
-                        solutions.are_all && solutions.found.iter().all(|found| found[cell] != value);
-                    moves.push((at, Fill { cell: cell as u16, value }, having, is_taboo));
+                        solutions.are_all && solutions.found.iter().all(|found| found[cell] != mv.value);
+                    moves.push((at, mv, having, is_taboo));
                 }
             }
         }

@@ -15,6 +15,18 @@ pub struct Fill {
     pub value: u8,
 }
 
+impl Fill {
+    /// A move for each of some values, which are bits from the lowest, into a cell; the smallest first.
+    #[inline]
+    pub(super) fn all(cell: usize, mut values: u32) -> impl Iterator<Item = Self> {
+        std::iter::from_fn(move || {
+            let value = (values != 0).then(|| values.trailing_zeros() as u8 + 1)?;
+            values &= values - 1;
+            Some(Self { cell: cell as u16, value })
+        })
+    }
+}
+
 /// A cell of a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Square {
@@ -158,6 +170,13 @@ impl Position {
         }
         let [row, column, block] = grid.regions_of(cell).map(|region| self.used[region]);
         grid.all_values() & !(row | column | block)
+    }
+
+    /// The [candidates](Self::candidates) of a cell that were not declared taboo there.
+    #[inline]
+    #[must_use]
+    pub(super) fn open_values(&self, grid: &Grid, cell: usize) -> u32 {
+        self.candidates(grid, cell) & !self.squares[cell].taboo
     }
 
     /// The empty cells of a region.

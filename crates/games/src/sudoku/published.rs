@@ -48,14 +48,9 @@ impl<E> PublishedPlayer<E> {
     /// The moves of either side in the player's order.
     fn ordered(&self, game: &Naive, root: &Root<Naive>) -> Vec<Fill> {
         let (rules, pos) = (game.rules(), &root.pos);
-        let open = |cell: usize| pos.candidates(rules.grid(), cell) & !pos.square(cell).taboo;
-        let mut moves: Vec<Fill> = (0..rules.grid().cells())
-            .flat_map(|cell| {
-                let values =
-                    (1..=rules.grid().side() as u8).filter(move |value| open(cell) >> (value - 1) & 1 != 0);
-                values.map(move |value| Fill { cell: cell as u16, value })
-            })
-            .collect();
+        let open = |cell: usize| pos.open_values(rules.grid(), cell);
+        let mut moves: Vec<Fill> =
+            (0..rules.grid().cells()).flat_map(|cell| Fill::all(cell, open(cell))).collect();
         match self.order {
             MoveOrder::Random => {
                 let mut random = choices(game, root, self.seed);

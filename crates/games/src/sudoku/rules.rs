@@ -167,8 +167,8 @@ impl Sudoku {
 
     /// Whether the mover has a move. A solution of the board gives a move for each playable cell; if it is
     /// undecided whether there is one, a cell may have no number left.
-    fn has_move(&self, pos: &Position) -> bool {
-        let open = |cell: usize| pos.candidates(self.grid(), cell) & !pos.squares[cell].taboo != 0;
+    pub(super) fn has_move(&self, pos: &Position) -> bool {
+        let open = |cell: usize| pos.open_values(self.grid(), cell) != 0;
         (0..self.grid().cells()).any(|cell| pos.is_playable(cell, pos.mover) && open(cell))
     }
 
@@ -217,11 +217,7 @@ impl Game for Sudoku {
     /// Every move that does not lose at once: taboo ones that were not declared are among them.
     fn moves(&self, pos: &Position, out: &mut Vec<Fill>) {
         for cell in (0..self.grid().cells()).filter(|&cell| pos.is_playable(cell, pos.mover)) {
-            let mut values = pos.candidates(self.grid(), cell) & !pos.squares[cell].taboo;
-            while values != 0 {
-                out.push(Fill { cell: cell as u16, value: values.trailing_zeros() as u8 + 1 });
-                values &= values - 1;
-            }
+            out.extend(Fill::all(cell, pos.open_values(self.grid(), cell)));
         }
     }
 

@@ -83,10 +83,8 @@ pub fn taboo_moves(game: &Sudoku, pos: &Position) -> TabooMoves {
     let mut next = pos.clone();
     game.effort().grant(Some(Effort::MOVES));
     for cell in 0..cells {
-        let open = pos.candidates(game.grid(), cell) & !pos.square(cell).taboo;
-        for value in (1..=game.grid().side() as u8).filter(|value| open >> (value - 1) & 1 != 0) {
-            let mv = Fill { cell: cell as u16, value };
-            if solvable[cell] >> (value - 1) & 1 != 0 {
+        for mv in Fill::all(cell, pos.open_values(game.grid(), cell)) {
+            if solvable[cell] >> (mv.value - 1) & 1 != 0 {
                 continue;
             }
             if are_all {
