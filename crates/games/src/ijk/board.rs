@@ -64,12 +64,12 @@ pub trait Board: Copy + Eq + Hash + Debug + Default + Send + Sync + 'static {
 
     /// The cells with tiles.
     fn occupied(&self) -> Cells;
-    /// The cells with tiles of a case.
-    fn of(&self, case: Case) -> Cells;
+    /// The cells with lower-case tiles.
+    fn lower(&self) -> Cells;
+    /// The cells whose letter's number has this binary digit; other bits may be set, too.
+    fn digit(&self, digit: usize) -> Cells;
     /// The cells with a `K` or a `k`.
     fn ks(&self) -> Cells;
-    /// The highest letter of a case; 0 if there is no tile.
-    fn highest(&self, case: Case) -> u8;
     /// The tile on a cell.
     fn tile(&self, cell: u8) -> Option<Tile>;
     /// Puts a tile on an empty cell.
@@ -87,6 +87,32 @@ pub trait Board: Copy + Eq + Hash + Debug + Default + Send + Sync + 'static {
     /// Compress toward the wall, one greedy pass from the wall over pairs of neighbours with one letter,
     /// compress again: no tile merges twice.
     fn slide(&mut self, slide: Slide, cells: Cells, mover: Case) -> i32;
+
+    /// The cells with tiles of a case.
+    #[inline]
+    #[must_use]
+    fn of(&self, case: Case) -> Cells {
+        match case {
+            Case::Upper => self.occupied() & !self.lower(),
+            Case::Lower => self.lower(),
+        }
+    }
+
+    /// The highest letter of a case; 0 if there is no tile.
+    #[inline]
+    #[must_use]
+    fn highest(&self, case: Case) -> u8 {
+        let mut tiles = self.of(case);
+        let mut letter = 0;
+        for digit in (0..4).rev() {
+            let high = tiles & self.digit(digit);
+            if high != 0 {
+                tiles = high;
+                letter |= 1 << digit;
+            }
+        }
+        letter
+    }
 
     /// The number of the cell in a row and a column.
     #[must_use]

@@ -171,30 +171,18 @@ impl Board for Nibbles {
     }
 
     #[inline]
-    fn of(&self, case: Case) -> Cells {
-        match case {
-            Case::Upper => self.occupied() & !self.lower,
-            Case::Lower => self.lower,
-        }
+    fn lower(&self) -> Cells {
+        self.lower
+    }
+
+    #[inline]
+    fn digit(&self, digit: usize) -> Cells {
+        self.letters >> digit
     }
 
     #[inline]
     fn ks(&self) -> Cells {
         CELLS & !filled(self.letters ^ const { everywhere(K) })
-    }
-
-    #[inline]
-    fn highest(&self, case: Case) -> u8 {
-        let mut tiles = self.of(case);
-        let mut letter = 0;
-        for digit in (0..4).rev() {
-            let high = tiles & self.letters >> digit;
-            if high != 0 {
-                tiles = high;
-                letter |= 1 << digit;
-            }
-        }
-        letter
     }
 
     #[inline]

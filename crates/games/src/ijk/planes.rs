@@ -113,31 +113,19 @@ impl Board for Planes {
     }
 
     #[inline]
-    fn of(&self, case: Case) -> Cells {
-        match case {
-            Case::Upper => self.occupied() & !self.lower,
-            Case::Lower => self.lower,
-        }
+    fn lower(&self) -> Cells {
+        self.lower
+    }
+
+    #[inline]
+    fn digit(&self, digit: usize) -> Cells {
+        self.letters[digit]
     }
 
     #[inline]
     fn ks(&self) -> Cells {
         let [one, two, four, eight] = self.letters;
         one & two & !four & eight
-    }
-
-    #[inline]
-    fn highest(&self, case: Case) -> u8 {
-        let mut tiles = self.of(case);
-        let mut letter = 0;
-        for digit in (0..4).rev() {
-            let high = tiles & self.letters[digit];
-            if high != 0 {
-                tiles = high;
-                letter |= 1 << digit;
-            }
-        }
-        letter
     }
 
     fn tile(&self, cell: u8) -> Option<Tile> {
