@@ -2,6 +2,8 @@
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
+use serde::de::IntoDeserializer;
+use serde::de::value::{self, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
 /// The group of an [`ErrorCode`], which says what kind of trouble a client has.
@@ -134,6 +136,20 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
+    /// The code with a name of the specification; none if this version does not know it.
+    ///
+    /// ```
+    /// use plyd_protocol::ErrorCode;
+    ///
+    /// assert_eq!(ErrorCode::named("overloaded"), Some(ErrorCode::Overloaded));
+    /// assert_eq!(ErrorCode::named("a_later_one"), None);
+    /// ```
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let name: StrDeserializer<'_, value::Error> = name.into_deserializer();
+        Self::deserialize(name).ok().filter(|code| *code != Self::Other)
+    }
+
     /// Every code that is known, in the order of the specification.
     pub const ALL: [Self; 44] = [
         Self::BadUtf8,

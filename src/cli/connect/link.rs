@@ -222,9 +222,7 @@ fn farewell(message: &Object, has_joined: bool) -> Option<Gone> {
                 return None;
             }
             // A code that this build does not know is for people to look at.
-            let code = serde_json::from_value::<ErrorCode>(json!(text("code"))).ok();
-            let code = code.filter(|code| *code != ErrorCode::Other);
-            let may_return = match code {
+            let may_return = match ErrorCode::named(text("code")) {
                 Some(ErrorCode::AuthFailed | ErrorCode::AuthRequired | ErrorCode::Forbidden) => false,
                 Some(ErrorCode::TooManyConnections | ErrorCode::Disconnected) => true,
                 Some(code) if matches!(code.class(), ErrorClass::Resources | ErrorClass::Internal) => true,

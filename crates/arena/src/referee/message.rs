@@ -149,8 +149,7 @@ impl From<Refused> for ErrorMessage {
     /// An error without a code that the protocol knows is one of the player's own.
     fn from(refused: Refused) -> Self {
         let Refused { id, code, message, pointer, retry_ms } = refused;
-        let read = code.clone().and_then(|code| serde_json::from_value(Value::String(code)).ok());
-        let known = read.filter(|code| *code != ErrorCode::Other);
+        let known = code.as_deref().and_then(ErrorCode::named);
         let message = message.or(code).unwrap_or_else(|| "without a code".to_owned());
         Self { pointer, retry_ms, ..Self::new(id, 0, known.unwrap_or(ErrorCode::Internal), message) }
     }
