@@ -6,6 +6,8 @@
 //! `--json`; and instead of all this `--stops 3000`, which compares `stop` with Stockfish's, or `--depths
 //! 10000`, which counts moves that were not searched, in every game.
 
+#[path = "../common/bootstrap.rs"]
+mod bootstrap;
 #[path = "../common/control.rs"]
 mod control;
 mod depths;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use ::plyd::cli::columns::grouped;
 use ::plyd::zobrist::SplitMix64;
 
+use crate::bootstrap::{interval, resample};
 use crate::control::Control;
 use crate::measure::{Outcome, Subject, wait};
 use crate::plyd::Plyd;
@@ -14,8 +15,6 @@ use crate::stockfish::Stockfish;
 
 /// How often both start anew.
 const ROUNDS: usize = 3;
-/// Resamples of the interval.
-const RESAMPLES: usize = 2000;
 
 /// Measures so many stops of each in each round, and prints a table.
 pub(crate) fn run(samples: usize, threads: usize) -> Outcome<()> {
@@ -53,11 +52,9 @@ pub(crate) fn run(samples: usize, threads: usize) -> Outcome<()> {
     let [plyd, stockfish] = pooled.each_ref().map(Samples::values);
     let ratio = |plyd: &mut [i64], stockfish: &mut [i64]| p99(plyd) as f64 / p99(stockfish).max(1) as f64;
     let measured = ratio(&mut plyd.to_vec(), &mut stockfish.to_vec());
-    let mut resampled: Vec<f64> = (0..RESAMPLES)
-        .map(|_| ratio(&mut resample(plyd, &mut rng), &mut resample(stockfish, &mut rng)))
-        .collect();
-    resampled.sort_unstable_by(f64::total_cmp);
-    let (low, high) = (resampled[RESAMPLES / 40], resampled[RESAMPLES - 1 - RESAMPLES / 40]);
+    let resampled =
+        |rng: &mut SplitMix64| Some(ratio(&mut resample(plyd, rng), &mut resample(stockfish, rng)));
+    let [low, high] = interval(resampled).ok_or("nothing was measured")?;
     let total = grouped(plyd.len() as u64);
     Ok(writeln!(
         io::stdout(),
@@ -71,11 +68,6 @@ fn row(round: &str, who: &str, samples: &Samples) -> String {
         let n = samples.len();
         format!("| {round} | {who} | {n} | {} | {} | {} | {} |\n", it.p50, it.p99, it.p999, it.max)
     })
-}
-
-/// As many values, each drawn from all.
-fn resample(values: &[i64], rng: &mut SplitMix64) -> Vec<i64> {
-    (0..values.len()).map(|_| values[rng.below(values.len())]).collect()
 }
 
 /// The 99th percentile by nearest rank; puts the values into another order.

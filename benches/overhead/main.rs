@@ -11,6 +11,8 @@
 //! to 1.05, nothing can be judged here. It fails then, and if metrics, or a log of one line a search, add
 //! more than a tenth. Options: `--rounds N`, `--samples N`.
 
+#[path = "../common/bootstrap.rs"]
+mod bootstrap;
 #[path = "../common/markdown.rs"]
 mod markdown;
 mod ratio;

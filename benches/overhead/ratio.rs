@@ -7,10 +7,7 @@
 
 use std::fmt;
 
-use plyd::zobrist::SplitMix64;
-
-/// Resamples of the bootstrap.
-const RESAMPLES: usize = 1000;
+use crate::bootstrap::{interval, resample};
 
 /// What the ratio of equal daemons must stay within, with its whole interval, for others to be judged.
 const CONTROL: std::ops::RangeInclusive<f64> = 0.95..=1.05;
@@ -40,13 +37,10 @@ impl Ratio {
         let over = |rounds: &[usize]| {
             Some(median(own, rounds)? / Some(median(base, rounds)?).filter(|it| *it > 0.0)?)
         };
-        let value = over(&(0..count).collect::<Vec<_>>())?;
-        let mut random = SplitMix64::new(1);
-        let resample = |_| over(&(0..count).map(|_| random.below(count)).collect::<Vec<_>>());
-        let mut ratios = (0..RESAMPLES).map(resample).collect::<Option<Vec<_>>>()?;
-        ratios.sort_by(f64::total_cmp);
-        let cut = RESAMPLES / 40;
-        Some(Self { value, low: ratios[cut], high: ratios[RESAMPLES - 1 - cut] })
+        let all: Vec<usize> = (0..count).collect();
+        let value = over(&all)?;
+        let [low, high] = interval(|random| over(&resample(&all, random)))?;
+        Some(Self { value, low, high })
     }
 
     /// Whether this, of equal daemons, lets others be judged.

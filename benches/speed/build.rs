@@ -18,7 +18,7 @@ pub(crate) struct Build {
 impl Build {
     /// The binary that cargo has built for this bench.
     pub(crate) fn own() -> Self {
-        let name = said(Command::new("git").args(["describe", "--always", "--dirty"]));
+        let name = stdout_of(Command::new("git").args(["describe", "--always", "--dirty"]));
         let name = name.map_or_else(|_| "this build".to_owned(), |commit| format!("`{commit}`"));
         Self { name, binary: env!("CARGO_BIN_EXE_plyd").into() }
     }
@@ -43,7 +43,7 @@ impl Checkout {
 
     /// The same with a mark of its own, for a copy that is going to be changed.
     pub(crate) fn named(commit: &str, mark: &str) -> Outcome<Self> {
-        let name = said(Command::new("git").args([
+        let name = stdout_of(Command::new("git").args([
             "rev-parse",
             "--short",
             "--verify",
@@ -53,8 +53,8 @@ impl Checkout {
         let folder = target().join("speed").join(format!("{name}{mark}"));
         if !folder.exists() {
             // What was deleted by hand is still on git's list.
-            said(Command::new("git").args(["worktree", "prune"]))?;
-            said(Command::new("git").args(["worktree", "add", "--detach"]).arg(&folder).arg(&name))?;
+            stdout_of(Command::new("git").args(["worktree", "prune"]))?;
+            stdout_of(Command::new("git").args(["worktree", "add", "--detach"]).arg(&folder).arg(&name))?;
         }
         Ok(Self { folder, name: format!("`{name}`") })
     }
@@ -64,13 +64,13 @@ impl Checkout {
         &self.folder
     }
 
-    /// Builds its binary as a release, with some variables set meanwhile.
-    pub(crate) fn build(&self, variables: &[(&str, String)]) -> Outcome<Build> {
+    /// Builds its binary as a release.
+    pub(crate) fn build(&self) -> Outcome<Build> {
         let own = self.folder.join("target");
         writeln!(io::stderr(), "building {}", self.name)?;
         let mut cargo = Command::new("cargo");
         cargo.args(["build", "--release", "--locked", "--quiet", "--bin", "plyd"]).current_dir(&self.folder);
-        said(cargo.env("CARGO_TARGET_DIR", &own).envs(variables.iter().cloned()))?;
+        stdout_of(cargo.env("CARGO_TARGET_DIR", &own))?;
         Ok(Build { name: self.name.clone(), binary: own.join("release").join("plyd") })
     }
 }
@@ -88,7 +88,7 @@ fn target() -> PathBuf {
 ///
 /// If it cannot be started, or fails; with what it printed on standard error.
 #[allow(clippy::disallowed_methods, reason = "it ends by itself")]
-pub(crate) fn said(command: &mut Command) -> Outcome<String> {
+pub(crate) fn stdout_of(command: &mut Command) -> Outcome<String> {
     let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().display()))?;
     if !output.status.success() {
         let reason = String::from_utf8_lossy(&output.stderr);

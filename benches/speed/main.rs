@@ -1,13 +1,16 @@
 //! Whether a change made the searches slower: `cargo bench --bench speed -- --before COMMIT`.
 //!
 //! The build of this checkout and that of another commit (or any binary of plyd) do the same work in turns.
-//! For each row it prints how much CPU time and how many instructions the new build takes to the old one's,
-//! and which rows are slower. A row is slower if its CPU time says so twice, the second time with twice the
-//! rounds, or if its instructions do and its CPU time does not say the opposite. Exits 1 if a row is slower.
+//! For each row it prints how fast the new build is relative to the old one, by CPU time, and how many
+//! instructions it takes relative to it. A row is slower if it was slower by CPU time twice, the second time
+//! in twice as many rounds, or if it takes more instructions and was not faster by CPU time. Exits 1 if a row
+//! is slower.
 //!
 //! `--prove 20` shows what that is worth: it slows a copy of this commit down by 3 %, and counts how often
 //! the bench finds that, and how often it finds the same commit slower than itself.
 
+#[path = "../common/bootstrap.rs"]
+mod bootstrap;
 mod build;
 mod measure;
 mod prove;
@@ -78,7 +81,7 @@ fn main() -> Outcome<ExitCode> {
     let before = if Path::new(before).is_file() {
         Build::of_binary(before.into(), before.to_owned())
     } else {
-        Checkout::of(before)?.build(&[])?
+        Checkout::of(before)?.build()?
     };
     let after = Build::own();
     let measured = compare(&rows, &before, &after, args.rounds)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::Outcome;
-use super::build::{Build, said};
+use super::build::{Build, stdout_of};
 use super::ratio::Ratio;
 use super::workload::Workload;
 
@@ -16,7 +16,7 @@ mod markdown;
 #[path = "../common/usage.rs"]
 mod usage;
 
-/// From here on a row is slower: half of what is to be found, and more than equal builds differ.
+/// From this ratio on a row is slower: half of the slowdown that is to be found.
 const SLOWER: f64 = 1.015;
 
 /// A row of the report.
@@ -139,7 +139,7 @@ fn wait(child: &Child) -> Outcome<Duration> {
 /// The instructions that a build takes for the small form of a row, less those of an even smaller one where
 /// there is such a form; none without valgrind.
 fn instructions(row: &Workload, build: &Build) -> Outcome<Option<u64>> {
-    if said(Command::new("valgrind").arg("--version")).is_err() {
+    if stdout_of(Command::new("valgrind").arg("--version")).is_err() {
         return Ok(None);
     }
     let Some((more, less)) = row.counted() else { return Ok(None) };

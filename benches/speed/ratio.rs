@@ -1,9 +1,6 @@
 //! The ratio of two lists of times that were measured in turns.
 
-use plyd::zobrist::SplitMix64;
-
-/// Resamples of the bootstrap.
-const RESAMPLES: usize = 2000;
+use crate::bootstrap::{interval, resample};
 
 /// The median of the ratios of all rounds, with its 95 % bootstrap interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,13 +17,8 @@ impl Ratio {
         if ratios.is_empty() {
             return None;
         }
-        let mut random = SplitMix64::new(1);
-        let resample = |_| median(ratios.iter().map(|_| ratios[random.below(ratios.len())]).collect());
-        let mut medians: Vec<f64> = (0..RESAMPLES).map(resample).collect();
-        medians.sort_by(f64::total_cmp);
-        let cut = RESAMPLES / 40;
-        let value = median(ratios.clone());
-        Some(Self { value, low: medians[cut], high: medians[RESAMPLES - 1 - cut] })
+        let [low, high] = interval(|random| Some(median(resample(&ratios, random))))?;
+        Some(Self { value: median(ratios), low, high })
     }
 }
 

@@ -5,8 +5,9 @@
 enum Work {
     /// How many nodes a second one thread searches, of so many.
     Nodes(u64),
-    /// How long something takes that ends by itself.
-    Time,
+    /// How long something takes that ends by itself. One argument, such as a depth, has a smaller form for
+    /// counting instructions, as callgrind is some fifty times slower; none where that would be too small.
+    Time(Option<[&'static str; 2]>),
 }
 
 /// A row of the report.
@@ -14,8 +15,6 @@ pub(crate) struct Workload {
     pub name: &'static str,
     args: &'static [&'static str],
     work: Work,
-    /// The argument in `args`, such as a depth, and its smaller form: callgrind is some fifty times slower.
-    smaller: Option<[&'static str; 2]>,
 }
 
 /// What callgrind counts of a search by nodes: what so many take more than so many, as starting is no part of
@@ -45,30 +44,29 @@ pub(crate) const WORKLOADS: &[Workload] = &[
     time(
         "depth 17, isolation 11x9",
         &["go", "isolation", "--rules", "preset=11x9", "--depth", "17"],
-        ["17", "11"],
+        Some(["17", "11"]),
     ),
-    time("depth 7, colosseum 8", &["go", "colosseum", "--depth", "7"], ["7", "5"]),
-    time("depth 24, ijk 4x4", &["go", "ijk", "--rules", "size=4", "--depth", "24"], ["24", "16"]),
-    time("depth 7, sudoku 3x3", &["go", "sudoku", "--depth", "7"], ["7", "4"]),
-    time("solve, isolation 6x6", &["solve", "isolation", "--board", "6x6"], ["6x6", "5x5"]),
-    time("perft, isolation 11x9", &["perft", "isolation", "8", "--rules", "preset=11x9"], ["8", "6"]),
-    time("perft, colosseum 8", &["perft", "colosseum", "5"], ["5", "4"]),
-    time("perft, ijk 6x6", &["perft", "ijk", "13", "--rules", "size=6"], ["13", "10"]),
-    uncounted("perft, sudoku 3x3", &["perft", "sudoku", "3"]),
-    time("perft, l-game", &["perft", "l-game", "4"], ["4", "3"]),
+    time("depth 7, colosseum 8", &["go", "colosseum", "--depth", "7"], Some(["7", "5"])),
+    time("depth 24, ijk 4x4", &["go", "ijk", "--rules", "size=4", "--depth", "24"], Some(["24", "16"])),
+    time("depth 7, sudoku 3x3", &["go", "sudoku", "--depth", "7"], Some(["7", "4"])),
+    time("solve, isolation 6x6", &["solve", "isolation", "--board", "6x6"], Some(["6x6", "5x5"])),
+    time("perft, isolation 11x9", &["perft", "isolation", "8", "--rules", "preset=11x9"], Some(["8", "6"])),
+    time("perft, colosseum 8", &["perft", "colosseum", "5"], Some(["5", "4"])),
+    time("perft, ijk 6x6", &["perft", "ijk", "13", "--rules", "size=6"], Some(["13", "10"])),
+    time("perft, sudoku 3x3", &["perft", "sudoku", "3"], None),
+    time("perft, l-game", &["perft", "l-game", "4"], Some(["4", "3"])),
 ];
 
 const fn nodes(name: &'static str, args: &'static [&'static str], count: u64) -> Workload {
-    Workload { name, args, work: Work::Nodes(count), smaller: None }
+    Workload { name, args, work: Work::Nodes(count) }
 }
 
-const fn time(name: &'static str, args: &'static [&'static str], smaller: [&'static str; 2]) -> Workload {
-    Workload { name, args, work: Work::Time, smaller: Some(smaller) }
-}
-
-/// Where a smaller form would be too small to count.
-const fn uncounted(name: &'static str, args: &'static [&'static str]) -> Workload {
-    Workload { name, args, work: Work::Time, smaller: None }
+const fn time(
+    name: &'static str,
+    args: &'static [&'static str],
+    smaller: Option<[&'static str; 2]>,
+) -> Workload {
+    Workload { name, args, work: Work::Time(smaller) }
 }
 
 impl Workload {
@@ -76,7 +74,7 @@ impl Workload {
     pub(crate) fn nodes(&self) -> Option<u64> {
         match self.work {
             Work::Nodes(count) => Some(count),
-            Work::Time => None,
+            Work::Time(_) => None,
         }
     }
 
@@ -94,8 +92,8 @@ impl Workload {
                 let [more, less] = COUNTED.map(|nodes| self.command(Some(nodes), |argument| argument));
                 Some((more, Some(less)))
             }
-            Work::Time => {
-                let [whole, smaller] = self.smaller?;
+            Work::Time(smaller) => {
+                let [whole, smaller] = smaller?;
                 Some((
                     self.command(None, |argument| if argument == whole { smaller } else { argument }),
                     None,

@@ -4,6 +4,8 @@
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../benches/common/bootstrap.rs"]
+mod bootstrap;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/games.rs"]
