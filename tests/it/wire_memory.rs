@@ -61,7 +61,7 @@ fn peak_mib(server: &Server) -> u64 {
 #[test]
 fn clients_that_flood_large_lines_are_read_no_faster_than_they_are_answered() {
     // They would be too much if they waited decoded, 15 MB each.
-    let count = if is_whole() { 60 } else { 20 };
+    let count = if is_whole() { 60 } else { 15 };
     let server = Server::tcp(&[]);
     let clients: Vec<_> = (0..2)
         .map(|_| {
@@ -224,13 +224,13 @@ fn searches_that_wait_are_counted_with_their_positions_and_moves() {
 
 #[test]
 fn many_clients_with_large_lines_get_room_in_turns() {
-    const CLIENTS: usize = 12;
     const SLOW_QUESTIONS: usize = 4;
     const LINES: usize = 4;
     // Room for two or three of these lines at once. Without a bound all of them wait behind the slow
     // questions, 15 MB each.
+    let clients = if is_whole() { 12 } else { 8 };
     let server = Server::tcp(&["--requests-mb", "64", "--request-mb", "32"]);
-    let clients: Vec<_> = (0..CLIENTS)
+    let clients: Vec<_> = (0..clients)
         .map(|_| {
             let (mut stream, mut lines) = greeted(&server);
             std::thread::spawn(move || {

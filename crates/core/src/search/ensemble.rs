@@ -18,7 +18,7 @@ use crate::search::chance::{average, worth};
 use crate::search::helpers::IterationSizes;
 use crate::search::iterate::{Iterate, MAX_DEPTH, Part, Roots, next_depth};
 use crate::search::one_ply::choices;
-use crate::search::sort::sort_by_number;
+use crate::search::sort::sort_by_key;
 use crate::search::thread::SearchBudget;
 use crate::search::time_manager::TimeManager;
 use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, UNLIMITED, Variation, clock};
@@ -343,7 +343,7 @@ fn settle<G: Draw>(candidates: &mut [Candidate<G>], (low, high): (i64, i64)) {
         let sum = candidate.members.iter().map(worth).sum();
         candidate.average = average(sum, candidate.members.len() as i64);
     }
-    sort_by_number(candidates, |candidate| -i64::from(candidate.score().raw()));
+    sort_by_key(candidates, |candidate| -i64::from(candidate.score().raw()));
 }
 
 /// The best candidates as lines, which go on as in the first of their drawn games.

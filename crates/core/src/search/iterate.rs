@@ -14,7 +14,7 @@ use crate::search::alpha_beta::{AlphaBeta, NodeContext};
 use crate::search::gate::Gate;
 use crate::search::helpers::{IterationSizes, scope, share, start};
 use crate::search::ordering::{History, MAX_PLY};
-use crate::search::sort::sort_by_number;
+use crate::search::sort::sort_by_key;
 use crate::search::table::Table;
 use crate::search::thread::{EndOnDrop, Reached, SearchBudget, SearchThread, is_lost, is_settled};
 use crate::search::time_manager::TimeManager;
@@ -95,7 +95,7 @@ impl<M: Copy + PartialEq> Roots<M> {
         let unknown =
             |&mv| RootMove { mv, line: vec![mv], value: Value::default(), bound: Bound::Upper, depth: 0 };
         let mut moves: Vec<_> = params.moves.iter().map(unknown).collect();
-        sort_by_number(&mut moves, |known| -i64::from(game.order(&root.pos, known.mv)));
+        sort_by_key(&mut moves, |known| -i64::from(game.order(&root.pos, known.mv)));
         Self {
             moves,
             multipv: params.multipv,
@@ -437,7 +437,7 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
                 }
             }
         }
-        sort_by_number(&mut roots[..multipv], |known| -i64::from(known.value.score.raw()));
+        sort_by_key(&mut roots[..multipv], |known| -i64::from(known.value.score.raw()));
         (iteration.publish)(&found(roots, multipv));
     }
 

@@ -6,7 +6,7 @@
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::chance::{average, worth};
-use crate::search::sort::sort_by_number;
+use crate::search::sort::sort_by_key;
 use crate::search::thread::final_value;
 use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, Stats, Variation};
 use crate::zobrist::{SplitMix64, mix};
@@ -183,7 +183,7 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Greedy<E> {
                 (at_sight(game, &self.evaluator, &mut pos, mv, side), (random.next() >> 32) as i64, mv)
             })
             .collect();
-        sort_by_number(&mut rated, |&(value, draw, _)| (-i64::from(value.score.raw()) << 32) + draw);
+        sort_by_key(&mut rated, |&(value, draw, _)| (-i64::from(value.score.raw()) << 32) + draw);
         let lines = rated.iter().take(params.multipv).map(|&(value, _, mv)| {
             // What lies behind the other moves is not looked at, so nothing bounds the position from above.
             let value = Value { at_most: false, ..value };

@@ -1,7 +1,7 @@
 //! Which root moves are decided, and what a search thinks of the others: the lines that follow from both.
 
 use crate::score::{Score, Value};
-use crate::search::sort::sort_by_number;
+use crate::search::sort::sort_by_key;
 use crate::search::{Bound, SearchParams, SearchResult, Variation};
 
 /// The root moves of one question, decided or not.
@@ -51,7 +51,7 @@ impl<M: Copy + PartialEq> ProvenRootMoves<M> {
     pub(super) fn undecided(&self, order: impl Fn(M) -> i32) -> Vec<M> {
         let mut moves: Vec<M> =
             self.moves.iter().filter(|known| known.1.is_none()).map(|known| known.0).collect();
-        sort_by_number(&mut moves, |&mv| i64::from(order(mv)));
+        sort_by_key(&mut moves, |&mv| i64::from(order(mv)));
         moves
     }
 
@@ -95,7 +95,7 @@ impl<M: Copy + PartialEq> ProvenRootMoves<M> {
             line
         });
         let mut lines: Vec<Variation<M>> = searched.chain(self.moves.iter().filter_map(unsearched)).collect();
-        sort_by_number(&mut lines, |line| {
+        sort_by_key(&mut lines, |line| {
             let score = line
                 .value
                 .map_or(Score::DRAW, |(value, _)| if value.is_decided() { value.score } else { Score::DRAW });

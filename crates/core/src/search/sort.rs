@@ -1,24 +1,24 @@
-//! The sort of all searches, of moves, lines and outcomes.
+//! The sort of all that is generic over the game: of moves, lines and outcomes.
 //!
 //! A search is compiled anew for each game and evaluation, and with it all generic code that it calls. Here
-//! the sort itself is of numbers, and compiled once.
+//! the sort itself is of keys, and compiled once a kind of key.
 
-/// Sorts by a number, smallest first, and asks for it once an item. Equal items keep their order.
-pub(super) fn sort_by_number<T>(items: &mut [T], mut number: impl FnMut(&T) -> i64) {
-    let mut numbers = Vec::with_capacity(items.len());
+/// Sorts by a key, smallest first, and asks for it once an item. Equal items keep their order.
+pub(crate) fn sort_by_key<T, K: Ord>(items: &mut [T], mut key: impl FnMut(&T) -> K) {
+    let mut keys = Vec::with_capacity(items.len());
     for item in &*items {
-        numbers.push((number(item), numbers.len()));
+        keys.push((key(item), keys.len()));
     }
-    for (at, from) in swaps(numbers).into_iter().enumerate() {
+    for (at, from) in swaps(keys).into_iter().enumerate() {
         items.swap(at, from);
     }
 }
 
-/// The swaps that sort the numbers: for each place, from the first on, the place to swap it with, which is
-/// the same or a later one.
-fn swaps(mut numbers: Vec<(i64, usize)>) -> Vec<usize> {
-    numbers.sort_unstable();
-    let mut swaps: Vec<usize> = numbers.into_iter().map(|(_, from)| from).collect();
+/// The swaps that sort the keys: for each place, from the first on, the place to swap it with, which is the
+/// same or a later one.
+fn swaps<K: Ord>(mut keys: Vec<(K, usize)>) -> Vec<usize> {
+    keys.sort_unstable();
+    let mut swaps: Vec<usize> = keys.into_iter().map(|(_, from)| from).collect();
     for at in 0..swaps.len() {
         // What stood there was moved away when an earlier place was filled.
         while swaps[at] < at {
@@ -34,12 +34,12 @@ mod tests {
     use crate::zobrist::SplitMix64;
 
     #[test]
-    fn a_sort_by_numbers_is_stable_and_asks_once() {
+    fn a_sort_is_stable_and_asks_once() {
         let mut random = SplitMix64::new(7);
         for len in (0..20).chain([100, 1000]) {
             let items: Vec<(u64, usize)> = (0..len).map(|at| (random.next() % 10, at)).collect();
             let (mut sorted, mut expected, mut asked) = (items.clone(), items, 0);
-            sort_by_number(&mut sorted, |item| {
+            sort_by_key(&mut sorted, |item| {
                 asked += 1;
                 -(item.0 as i64)
             });

@@ -6,6 +6,7 @@ use std::mem;
 
 use crate::engine::Playable;
 use crate::game::{Outcome, Turn, candidates};
+use crate::search::sort::sort_by_key;
 use crate::zobrist::SplitMix64;
 
 /// In each position, so many moves of other positions are asked about.
@@ -170,6 +171,6 @@ fn futures<G: Playable>(
 fn named<G: Playable>(game: &G, pos: &G::Position) -> Vec<(String, G::Move)> {
     let mut named: Vec<(String, G::Move)> =
         candidates(game, pos).into_iter().map(|mv| (game.move_text(pos, mv), mv)).collect();
-    named.sort_by(|one, other| one.0.cmp(&other.0));
+    sort_by_key(&mut named, |(text, _)| text.clone());
     named
 }

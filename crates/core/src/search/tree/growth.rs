@@ -11,7 +11,7 @@ use crate::score::{Score, Value};
 use crate::search::erased::Erased;
 use crate::search::first_look::FirstLook;
 use crate::search::one_ply::outlook;
-use crate::search::sort::sort_by_number;
+use crate::search::sort::sort_by_key;
 use crate::search::thread::{SearchThread, final_value, is_lost, is_won};
 use crate::search::tree::depth_of;
 use crate::search::tree::store::{Branch, Branches, Node, NodeId, Store};
@@ -228,7 +228,7 @@ impl<G: Game> Growth<'_, G> {
             self.buffers.rated.clear();
             self.buffers.rated.extend(moves.iter().map(unknown));
             let game = self.game;
-            sort_by_number(&mut self.buffers.rated, |rated| -i64::from(game.order(pos, rated.0)));
+            sort_by_key(&mut self.buffers.rated, |rated| -i64::from(game.order(pos, rated.0)));
         }
         let best = self.buffers.rated.first().map_or(Score::DRAW, |rated| rated.1.score);
         self.branch_out(NodeId::ROOT, best, NOTHING, is_rated);
@@ -255,7 +255,7 @@ impl<G: Game> Growth<'_, G> {
             let win = win.map(|value| Value { score: value.score.earlier(1), ..value });
             rated.push((mv, win.unwrap_or(seen)));
         }
-        sort_by_number(rated, |rated| -i64::from(rated.1.score.raw()));
+        sort_by_key(rated, |rated| -i64::from(rated.1.score.raw()));
         Some(())
     }
 
@@ -304,7 +304,7 @@ impl<G: Game> Growth<'_, G> {
         let value = outlook(game, self.evaluator, pos, last, self.root);
         let mut outcomes = Vec::new();
         game.outcomes(pos, &mut outcomes);
-        sort_by_number(&mut outcomes, |outcome| -i64::from(outcome.1));
+        sort_by_key(&mut outcomes, |outcome| -i64::from(outcome.1));
         let total: u64 = outcomes.iter().map(|outcome| u64::from(outcome.1)).sum();
         let share = |weight: u32| (u64::from(weight) * u64::from(u16::MAX) / total) as u16;
         let all = outcomes.iter().map(|&(mv, weight)| Branch { mv, behind: share(weight) }).collect();

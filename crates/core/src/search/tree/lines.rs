@@ -4,6 +4,7 @@ use std::cmp::{Ordering, Reverse};
 
 use crate::game::Game;
 use crate::score::{Score, Value};
+use crate::search::sort::sort_by_key;
 use crate::search::thread::{is_lost, is_settled, is_won};
 use crate::search::tree::growth::{is_decided, score_of, seen, worth};
 use crate::search::tree::store::{Node, NodeId, Store};
@@ -100,7 +101,7 @@ impl<'a, G: Game> Lines<'a, G> {
         let branches = &known.all;
         let mut children: Vec<(NodeId, &Node<G::Move>)> = self.store.children(NodeId::ROOT).collect();
         let bar = self.bar(NodeId::ROOT);
-        children.sort_by_cached_key(|(_, node)| (Reverse(self.rank(node, false, bar)), node.branch()));
+        sort_by_key(&mut children, |(_, node)| (Reverse(self.rank(node, false, bar)), node.branch()));
         let mut ceiling = if children.len() == branches.len() { -Score::INFINITE } else { Score::INFINITE };
         let mut ceilings = vec![ceiling; children.len()];
         for (at, (_, node)) in children.iter().enumerate().rev() {

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering};
 
 use crate::score::{Score, Value};
+use crate::search::sort::sort_by_key;
 
 /// Nodes that are allocated together.
 const CHUNK: usize = 1 << 10;
@@ -293,7 +294,7 @@ impl<M: Copy> Store<M> {
                 sizes.push((node.visits(), branches + node.opened() * size_of::<Node<M>>()));
             }
         }
-        sizes.sort_unstable_by_key(|&(visits, _)| std::cmp::Reverse(visits));
+        sort_by_key(&mut sizes, |&(visits, _)| std::cmp::Reverse(visits));
         let mut bytes = 0;
         for (visits, size) in sizes {
             bytes += size;
