@@ -48,10 +48,10 @@ const BOUND: f64 = 1.1;
 #[derive(Debug, Parser)]
 struct Args {
     /// Starts of each daemon
-    #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 72, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Pings of each daemon over all rounds; of stops, a fourth
-    #[arg(long, default_value_t = 19_200, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 38_400, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
     /// Given by cargo
     #[arg(long, hide = true)]
