@@ -380,7 +380,7 @@ fn the_clients_in_python_and_javascript_speak_tls() {
     for (program, arguments) in [
         ("python3", &["-W", "error::ResourceWarning", "examples/python/tests/test_tls.py"][..]),
         ("python3", &["-W", "error::ResourceWarning", "examples/tests/test_link.py", "-k", "server"]),
-        ("node", &["--test", "examples/javascript/test-tls.mjs"]),
+        ("node", &["--test", "javascript/tests/sockets.test.js"]),
     ] {
         let mut command = std::process::Command::new(program);
         // A build whose TLS is not found is no reason to skip them here.
