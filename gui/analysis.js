@@ -2,7 +2,7 @@
  * Analysis of the position on the board, for as long as it is there, and of a whole game. It knows nothing of the page.
  * Events: `change`.
  */
-import { ConnectionLost } from './connection.js';
+import { ConnectionLost } from './plyd/errors.js';
 import { positionOf } from './record.js';
 
 /** When another client took the search's place, or none was free. */
@@ -11,7 +11,7 @@ const AGAIN_MS = 1500;
 export class Analysis extends EventTarget {
 	#key = '';
 	#timer = 0;
-	#request = null;
+	#running = null;
 	#sweep = 0;
 
 	constructor(table) {
@@ -28,7 +28,7 @@ export class Analysis extends EventTarget {
 		/** While a whole game is gone through: [plies done, plies]. */
 		this.progress = null;
 		table.addEventListener('change', () => this.#follow());
-		table.connection.addEventListener('lost', () => { this.#key = ''; this.#request = null; });
+		table.connection.addEventListener('lost', () => { this.#key = ''; this.#running = null; });
 	}
 
 	turn(on) {
@@ -63,11 +63,9 @@ export class Analysis extends EventTarget {
 	}
 
 	#stop() {
-		const request = this.#request;
-		this.#request = null;
-		if (request && this.table.connection.isOpen) {
-			this.table.connection.request('stop', { target: request.id, discard: true }).catch(() => {});
-		}
+		const search = this.#running;
+		this.#running = null;
+		if (search && this.table.connection.isOpen) search.stop({ discard: true }).catch(() => {});
 	}
 
 	async #search(key) {
@@ -84,12 +82,13 @@ export class Analysis extends EventTarget {
 		try {
 			await table.ensureSession('analysis', {});
 			if (key !== this.#key) return;
-			const request = table.connection.request('go', {
-				session: 'analysis', position, mode: 'analyse', multipv: this.multipv, queue: true,
+			const search = table.connection.analyse({
+				session: 'analysis', position, multipv: this.multipv, queue: true,
 				info: { events: ['best', 'progress'], min_interval_ms: 150 },
-			}, take);
-			this.#request = request;
-			const best = await request;
+			});
+			this.#running = search;
+			for await (const info of search) take(info);
+			const best = await search;
 			take(best);
 			if (key !== this.#key) return;
 			this.reason = best.reason;

@@ -8,7 +8,7 @@
  */
 import { change, drawn } from './changes.js';
 import { Clock, DEFAULT } from './clock.js';
-import { ConnectionLost } from './connection.js';
+import { ConnectionLost } from './plyd/errors.js';
 import * as record from './record.js';
 import { PLAIN } from './symmetry.js';
 import { flipped } from './words.js';
@@ -82,7 +82,7 @@ export class Table extends EventTarget {
 
 	/**
 	 * Asks the server for a new game and puts it on the table.
-	 * @throws {import('./connection.js').ServerError} where rules or position are wrong
+	 * @throws {import('./plyd/errors.js').ServerError} where rules or position are wrong
 	 */
 	async begin(game, rules, position = {}) {
 		const [node] = await Promise.all([this.ask({ game, rules }, position, [...WANT, 'record']), this.prepare(game)]);
@@ -219,19 +219,20 @@ export class Table extends EventTarget {
 			if (turn !== this.#turn) return;
 			this.clock.start(player, performance.now());
 			const { cursor } = this.game;
-			const request = this.connection.go({
+			const search = this.connection.go({
 				session: player,
 				position: this.position,
 				...this.clock.goFields(player, performance.now()),
 				info: { events: ['best', 'progress'], min_interval_ms: 120 },
-			}, (info) => {
-				if (turn !== this.#turn) return;
-				this.thinking = { ...this.thinking, lines: info.lines, stats: info.stats };
-				this.#emit('thinking');
 			});
-			this.thinking = { id: request.id, player, lines: [], stats: null };
+			this.thinking = { search, player, lines: [], stats: null };
 			this.#emit('thinking');
-			const best = await request;
+			for await (const { lines, stats } of search) {
+				if (turn !== this.#turn) return;
+				this.thinking = { ...this.thinking, lines, stats };
+				this.#emit('thinking');
+			}
+			const best = await search;
 			if (turn !== this.#turn) return;
 			this.clock.press(performance.now());
 			this.thinking = null;
@@ -255,9 +256,7 @@ export class Table extends EventTarget {
 	#stopThinking() {
 		const { thinking } = this;
 		this.thinking = null;
-		if (thinking && this.connection.isOpen) {
-			this.connection.request('stop', { target: thinking.id, discard: true }).catch(() => {});
-		}
+		if (thinking && this.connection.isOpen) thinking.search.stop({ discard: true }).catch(() => {});
 	}
 
 	#advance(move) {
@@ -328,7 +327,7 @@ export class Table extends EventTarget {
 
 	/** Ends the engine's thinking; it plays the best it has. */
 	moveNow() {
-		if (this.thinking) this.connection.request('stop', { target: this.thinking.id }).catch((error) => this.#trouble(error));
+		if (this.thinking) this.thinking.search.stop().catch((error) => this.#trouble(error));
 	}
 
 	/** Who plays a side from now on. */

@@ -76,7 +76,7 @@ pub fn look(game: &Entry) -> &'static str {
 }
 
 /// The files of `gui/` at these paths. The crate's own `gui` is a link to that folder, so that a package of
-/// the crate has them.
+/// the crate has them; `gui/plyd` is a link to the modules of the JavaScript package that browsers run.
 macro_rules! files {
     ($($path:literal)*) => {
         &[$(($path, Content { mime: mime($path), bytes: include_bytes!(concat!("../gui/", $path)) })),*]
@@ -90,7 +90,6 @@ static FILES: &[File] = files! {
     "board.js"
     "changes.js"
     "clock.js"
-    "connection.js"
     "dialogs.js"
     "dom.js"
     "form.js"
@@ -102,6 +101,11 @@ static FILES: &[File] = files! {
     "main.js"
     "moves-panel.js"
     "pieces.js"
+    "plyd/client.js"
+    "plyd/errors.js"
+    "plyd/retry.js"
+    "plyd/search.js"
+    "plyd/web.js"
     "record.js"
     "seats-panel.js"
     "server.js"
@@ -139,7 +143,8 @@ mod tests {
             if path == "package.json" || path == "tests" {
                 continue;
             }
-            if !entry.file_type().unwrap().is_dir() {
+            // By its path: the package's folder is a link.
+            if !entry.path().is_dir() {
                 found.push(path);
             } else {
                 found.extend(files_of(&entry.path(), &format!("{path}/")));
