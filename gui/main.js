@@ -176,6 +176,7 @@ const actions = {
 	'new-game': () => newGame.open(),
 	load: () => load.open(),
 	save,
+	'save-picture': savePicture,
 };
 for (const [name, act] of Object.entries(actions)) {
 	button(name).addEventListener('click', () => { if (table.game || name === 'new-game' || name === 'load') act(); });
@@ -200,14 +201,26 @@ byId('views').append(el('button', {
 
 async function save() {
 	const line = await table.toLine([seatName(table.seats.p1), seatName(table.seats.p2)]);
-	const address = URL.createObjectURL(new Blob([line], { type: 'application/json' }));
-	const link = el('a', { href: address, download: `${table.game.game}.jsonl` });
+	download(line, 'application/json', `${table.game.game}.jsonl`);
+	announce('The game is saved.');
+}
+
+/** The server draws the board for documents: from its own side, whichever way the page shows it. */
+async function savePicture() {
+	const { game, position } = table;
+	const { svg } = await table.ask(game, position, ['svg']);
+	download(svg, 'image/svg+xml', `${game.game}-${position.moves.length}.svg`);
+	announce('The picture is saved.');
+}
+
+function download(text, type, name) {
+	const address = URL.createObjectURL(new Blob([text], { type }));
+	const link = el('a', { href: address, download: name });
 	document.body.append(link);
 	link.click();
 	link.remove();
 	// The browser has taken the file by the next task.
 	setTimeout(() => URL.revokeObjectURL(address), 10_000);
-	announce('The game is saved.');
 }
 
 const KEYS = {

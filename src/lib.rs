@@ -27,7 +27,7 @@
 //! Data flows one way: a line becomes a request, a session turns it into a job, an engine thread searches,
 //! and reports flow back as lines. The crates, in reading order; each knows those above it at most:
 //!
-//! 1. [`plyd_core`]: what a game is, the searches, and games and players as objects.
+//! 1. [`plyd_core`]: what a game is, the searches, games and players as objects, and boards as pictures.
 //! 2. [`plyd_games`]: the registry, one folder a game.
 //! 3. [`plyd_protocol`]: the types of the wire and their decoder; [`framing`] finds the lines, and [`client`]
 //!    is the protocol from the other end. It knows no game, and the two above know no protocol.
@@ -96,7 +96,7 @@ pub mod cli;
 pub use plyd_arena as arena;
 pub use plyd_bridge as bridge;
 pub use plyd_conform as conform;
-pub use plyd_core::{effort, engine, game, learning, nim, options, play, score, search, zobrist};
+pub use plyd_core::{effort, engine, game, learning, nim, options, play, score, search, svg, zobrist};
 pub use plyd_daemon as daemon;
 pub use plyd_games as games;
 pub use plyd_protocol::{client, framing};

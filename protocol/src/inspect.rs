@@ -53,6 +53,9 @@ pub struct InspectResult {
     /// The position as the game's own referee writes it, where that is another text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
+    /// The board as a picture: the text of one SVG element.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub svg: Option<String>,
 }
 
 /// Who is to move.

@@ -411,6 +411,8 @@ pub enum Want {
     Record,
     /// The position as the game's own referee writes it.
     State,
+    /// The board as a picture.
+    Svg,
 }
 
 impl Want {

@@ -20,6 +20,7 @@ mod conform;
 mod connect;
 mod describe;
 mod disconnect;
+mod draw;
 mod examples;
 mod failure;
 #[cfg(feature = "fleet")]
@@ -145,6 +146,8 @@ enum Command {
     Gui(gui::Args),
     /// Play, watch and analyse a game in the terminal
     Play(play::Args),
+    /// Draw a position: a picture of its board, SVG
+    Draw(draw::Args),
     /// Count the positions that the rules lead to, depth by depth
     Perft(perft::Args),
     /// Solve a whole game and count its positions by value
@@ -278,6 +281,7 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         Command::Go(args) => go::run(&args, &mut out),
         Command::Gui(args) => gui::run(args, &verbosity, &mut out),
         Command::Play(args) => play::run(&args, &mut out),
+        Command::Draw(args) => draw::run(&args, &mut out),
         Command::Perft(args) => perft::run(&args, &mut out),
         Command::Solve(args) => solve::run(&args, &mut out),
         Command::Bench(args) => bench::run(&args, &mut out),

@@ -83,6 +83,46 @@ test('a game is saved, and loaded elsewhere', async () => {
   await other.context().close();
 });
 
+test('the board is saved as a picture, which is light or dark as its reader prefers', async () => {
+  const page = await underWay('isolation', { width: 5, height: 5 }, 1);
+  const saved = async () => {
+    const [download] = await Promise.all([page.waitForEvent('download'), byTest(page, 'save-picture').click()]);
+    return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+  };
+  const { plies } = await pageState(page);
+  const { name, text } = await saved();
+  assert.equal(name, `isolation-${plies}.svg`);
+  const grounds = [];
+  for (const colorScheme of ['light', 'dark']) {
+    const reader = await on.browser.newPage({ colorScheme });
+    await reader.setContent(text);
+    const seen = await reader.evaluate(() => {
+      const svg = document.querySelector('svg');
+      return {
+        title: svg.querySelector('title').textContent,
+        knights: svg.querySelectorAll('path[transform]').length,
+        labels: [...svg.querySelectorAll('text')].map((label) => label.textContent).filter((label) => /^[a-e]$/.test(label)).join(''),
+        width: svg.getBoundingClientRect().width,
+        ground: getComputedStyle(svg.querySelector('rect')).fill,
+      };
+    });
+    assert.match(seen.title, new RegExp(`after ${plies} plies: player 1 to move`));
+    assert.equal(seen.knights, await page.locator('#board .kind-token').count());
+    assert.equal(seen.labels, 'abcde');
+    assert.ok(seen.width > 100);
+    grounds.push(seen.ground);
+    await reader.close();
+  }
+  assert.notEqual(grounds[0], grounds[1]);
+  await byTest(page, 'first').click();
+  await until(page, (now) => now.cursor === '0' && now.toMove === 'p1');
+  const start = await saved();
+  assert.equal(start.name, 'isolation-0.svg');
+  assert.ok(!start.text.includes('transform'), 'no knight is on the board yet');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 test('a bad position is refused at its field, and a good one played', async () => {
   const page = await visit(on);
   await openNewGame(page, 'isolation', {}, { start: '1../.../... 3' });

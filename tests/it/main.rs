@@ -34,6 +34,7 @@ mod conformance;
 mod connect;
 mod connect_ways;
 mod drain;
+mod draw;
 mod examples;
 #[cfg(feature = "fleet")]
 mod fleet;

@@ -42,6 +42,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("outcomes", "games end as their rules say, with a `by` that `describe` lists", outcomes),
     Check::new("chance", "chance outcomes start with `~` and are listed when chance decides", chance),
     Check::new("boards", "the primitives of `board` lie within its grid", boards),
+    Check::new("pictures", "`svg` is one SVG element with a title and a description", pictures),
     Check::new("records", "a record can be sent back", records),
     Check::new("repetition", "repetition counts the positions since `start`", repetition),
     Check::new("max-plies", "`max_plies` counts the moves since `start`", max_plies),
@@ -101,9 +102,11 @@ fn walk(
 
 fn wants(trial: &Trial<'_>) -> Checked {
     let mut peer = trial.greet()?;
+    let svg = peer.has("svg").then_some("svg");
+    let wants: Vec<&str> = WANTS.into_iter().chain(svg).collect();
     for game in describe::known(trial, &peer)? {
-        let all = peer.result(&inspect("all", &game, &json!({}), &WANTS))?;
-        for want in WANTS {
+        let all = peer.result(&inspect("all", &game, &json!({}), &wants))?;
+        for &want in &wants {
             let one = peer.result(&inspect(want, &game, &json!({}), &[want]))?;
             // There need be neither an evaluation nor a text of another referee; and with an evaluation, each
             // of `moves` has its own.
@@ -113,11 +116,11 @@ fn wants(trial: &Trial<'_>) -> Checked {
             if want != "moves" {
                 holds(one.get(want) == all.get(want), format!("{want} {}", all[want]), || one.to_string())?;
             }
-            let other = WANTS.iter().find(|other| **other != want && one.get(**other).is_some());
+            let other = wants.iter().find(|other| **other != want && one.get(**other).is_some());
             holds(other.is_none(), format!("nothing but `{want}`"), || one.to_string())?;
         }
         let default = peer.result(&with(json!({ "id": "d", "cmd": "inspect", "position": {} }), &game))?;
-        let found: Vec<&&str> = WANTS.iter().filter(|want| default.get(**want).is_some()).collect();
+        let found: Vec<&&str> = wants.iter().filter(|want| default.get(**want).is_some()).collect();
         let is_default = found.iter().map(|want| **want).eq(["to_move", "outcome", "legal"]);
         holds(is_default, "to_move, outcome and legal", || default.to_string())?;
     }
@@ -255,6 +258,26 @@ fn boards(trial: &Trial<'_>) -> Checked {
             }
         }
         Ok(())
+    })
+}
+
+fn pictures(trial: &Trial<'_>) -> Checked {
+    if !trial.greet()?.has("svg") {
+        return Err(Stop::skipped("no pictures are promised"));
+    }
+    walk(trial, 4, &["svg"], |peer, game, position, result, _| {
+        let svg = text(result, "svg")?;
+        let came = || svg.to_owned();
+        let is_whole = svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>");
+        holds(is_whole && svg.matches("<svg").count() == 1, "one element `svg`", came)?;
+        for part in ["title", "desc"] {
+            let has_part = svg.contains(&format!("<{part}>")) && svg.contains(&format!("</{part}>"));
+            holds(has_part, format!("a `{part}`"), came)?;
+        }
+        holds(!svg.contains("<script") && !svg.contains("href"), "nothing beside itself", came)?;
+        holds(svg.len() <= 256 << 10, "256 KiB at most", || svg.len().to_string())?;
+        let again = peer.result(&inspect("again", game, position, &["svg"]))?;
+        holds(again["svg"] == *svg, "the same picture again", || again.to_string())
     })
 }
 

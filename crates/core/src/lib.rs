@@ -25,7 +25,7 @@
 //! order:
 //!
 //! 1. [`game`]: what a game is, as traits and plain values; [`score`] and [`zobrist`] are its arithmetic, and
-//!    [`effort`] bounds its work.
+//!    [`effort`] bounds its work, and [`svg`] draws its boards.
 //! 2. [`options`]: what players take; [`options::weights`] are the evaluations' own.
 //! 3. [`search`]: the searches, generic over game and evaluation.
 //! 4. [`learning`]: what an evaluation with tables learns from its own games.
@@ -47,4 +47,5 @@ pub mod play;
 mod rows;
 pub mod score;
 pub mod search;
+pub mod svg;
 pub mod zobrist;

@@ -36,6 +36,7 @@ use crate::game::{Drawing, Outcome};
 use crate::options::Options;
 use crate::search::clock::now_ns;
 use crate::search::{Control, End, Stats, UNLIMITED};
+use crate::svg::Theme;
 
 /// The seed of rules that draw something, such as the start, and are given no seed.
 const SEED: u64 = 0;
@@ -189,6 +190,21 @@ impl Position {
     #[must_use]
     pub fn board(&self) -> Drawing {
         self.0.board()
+    }
+
+    /// The board as a picture, SVG, with the last move pointed out.
+    ///
+    /// ```
+    /// use plyd_core::nim;
+    /// use plyd_core::play::Position;
+    /// use plyd_core::svg::Theme;
+    ///
+    /// let svg = Position::start(&nim::ENTRY).svg(Theme::Auto);
+    /// assert!(svg.starts_with("<svg ") && svg.matches("<circle").count() == 21);
+    /// ```
+    #[must_use]
+    pub fn svg(&self, theme: Theme) -> String {
+        self.0.svg(theme)
     }
 
     /// Everything else that a position answers.

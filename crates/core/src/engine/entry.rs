@@ -67,6 +67,9 @@ pub struct Entry {
     /// How boards of the game look on the page of `plyd gui`, as the text of a JavaScript module; none: as
     /// those of any game. Nothing here reads it; `gui/looks.js` says what it may hold.
     pub look: Option<&'static str>,
+    /// What stands on the discs of pieces in [pictures](crate::svg) of its boards: kinds of pieces, each with
+    /// a path of SVG around the origin, in a cell of 100 units. A kind without one has its label.
+    pub glyphs: &'static [(&'static str, &'static str)],
     /// Matches of published reports about the game, as `plyd arena --preset` reads them; none: there are no
     /// such reports. Nothing here reads it.
     pub reports: Option<&'static str>,
@@ -93,6 +96,7 @@ impl Entry {
         bench: &[],
         solve: None,
         look: None,
+        glyphs: &[],
         reports: None,
         open: |_, _, _| Err(OpenError::Impossible("the game has no way to open it".to_owned())),
     };

@@ -12,7 +12,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::effort::Effort;
-use crate::game::{Drawing, Evaluator, Notation, Outcome, Rules};
+use crate::game::{Cell, Drawing, Evaluator, Notation, Outcome, Rules};
 use crate::learning::selfplay::SelfPlay;
 use crate::learning::td::Played;
 use crate::options::Options;
@@ -20,6 +20,7 @@ use crate::score::Score;
 use crate::search::iterate::Iterate;
 use crate::search::players;
 use crate::search::{Control, End};
+use crate::svg::{Picture, Theme};
 
 mod answer;
 pub mod conformance;
@@ -29,6 +30,7 @@ mod fault;
 mod learner;
 pub mod levels;
 mod perft;
+mod picture;
 mod player;
 mod root;
 pub mod settings;
@@ -216,6 +218,22 @@ pub trait AnyRoot: Send + Sync {
     /// [`board_within`](Self::board_within) with whatever effort it takes.
     fn board(&self) -> Drawing {
         self.board_within(&Effort::free())
+    }
+    /// The cells that the last move changed, with the chance outcomes behind it; none if a move may shift
+    /// everything.
+    fn changed_within(&self, _effort: &Arc<Effort>) -> Vec<Cell> {
+        Vec::new()
+    }
+    /// The board as a picture, SVG, with the last move pointed out.
+    fn svg_within(&self, theme: Theme, effort: &Arc<Effort>) -> String {
+        let title = picture::title(self.entry(), self.played().len(), self.to_move(), self.outcome());
+        let (drawing, last) = (self.board_within(effort), self.changed_within(effort));
+        let glyphs = self.entry().glyphs;
+        Picture { drawing: &drawing, title: &title, last: &last, glyphs, theme }.svg()
+    }
+    /// [`svg_within`](Self::svg_within) with whatever effort it takes.
+    fn svg(&self, theme: Theme) -> String {
+        self.svg_within(theme, &Effort::free())
     }
     /// The position's hash.
     fn hash(&self) -> u64;

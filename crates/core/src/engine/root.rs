@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::{
     AnyRoot, Candidates, ChanceOutcome, Counting, Doubt, Engine, Entry, Fault, FaultCode, Learner,
-    NamedEvaluator, Place, Playable, Successor, ToMove, conformance, perft, player::TypedEngine,
+    NamedEvaluator, Place, Playable, Successor, ToMove, conformance, perft, picture, player::TypedEngine,
     typed::Typed,
 };
-use crate::effort::Effort;
-use crate::game::{Drawing, Outcome, Root, Rules, Turn};
+use crate::effort::{Effort, Interrupt};
+use crate::game::{Cell, Drawing, Outcome, Root, Rules, Turn};
 use crate::options::Options;
 use crate::search::Control;
 
@@ -238,6 +238,26 @@ impl<G: Playable> AnyRoot for Typed<G> {
     fn board_within(&self, effort: &Arc<Effort>) -> Drawing {
         let heeding = self.game.heeding(effort);
         heeding.as_ref().unwrap_or(&self.game).draw(&self.root.pos)
+    }
+
+    fn changed_within(&self, effort: &Arc<Effort>) -> Vec<Cell> {
+        let last = self.played.iter().rposition(|ply| !ply.starts_with('~'));
+        let Some(last) = last.filter(|_| !G::SHIFTS) else { return Vec::new() };
+        let heeding = self.game.heeding(effort);
+        let game = heeding.as_ref().unwrap_or(&self.game);
+        let mut before = self.root.start.clone();
+        for &mv in &self.root.plies[..last] {
+            if !effort.proceed(1) {
+                return Vec::new();
+            }
+            game.play(&mut before, mv);
+        }
+        // Pieces and walls are compared alone, which take no work.
+        let idle = Interrupt::default();
+        idle.end();
+        let heeding = self.game.heeding(&Effort::of_search(idle));
+        let game = heeding.as_ref().unwrap_or(&self.game);
+        picture::changed(&game.draw(&before), &game.draw(&self.root.pos))
     }
 
     fn hash(&self) -> u64 {

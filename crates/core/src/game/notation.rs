@@ -15,6 +15,9 @@ use super::{Drawing, Game, Setting, candidates};
 /// assert_eq!(nim.draw(&heap).pieces.len(), 5);
 /// ```
 pub trait Notation: Game {
+    /// Whether a move may shift everything, so that nothing is pointed out by what it changed.
+    const SHIFTS: bool = false;
+
     /// The position's text, which reads back as an equal position.
     fn position_text(&self, pos: &Self::Position) -> String;
     /// The position as the game's own referee writes it, if that is another text; it may hold less than

@@ -23,6 +23,7 @@ use plyd_core::effort::Effort;
 use plyd_core::engine::settings::{self, Caps, Renamed, Settings};
 use plyd_core::engine::{AnyRoot, Doubt, Entry, Fault};
 use plyd_core::options::Options;
+use plyd_core::svg::Theme;
 
 /// The seed of requests that name neither a session nor a seed.
 const DEFAULT_SEED: u64 = 0;
@@ -210,6 +211,7 @@ impl RequestWorker {
                 result: root.outcome().map(bridge::outcome),
             }),
             state: if wanted(Want::State) { root.state_text() } else { None },
+            svg: wanted(Want::Svg).then(|| root.svg_within(Theme::Auto, effort)),
         };
         let body = body(task, ResultBody::Inspect(Box::new(result)));
         let (start, bytes) = (inspect.position.start.clone(), inspect.position.heap_bytes());

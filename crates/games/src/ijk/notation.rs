@@ -131,6 +131,8 @@ impl Layout {
 }
 
 impl<const CHANCE: bool, B: Board> Notation for Ijk<CHANCE, B> {
+    const SHIFTS: bool = true;
+
     fn position_text(&self, pos: &Position<B>) -> String {
         let size = self.variant().size;
         let letter = |cell| pos.board().tile(cell).map_or('.', letter);

@@ -86,11 +86,16 @@ pub static ENTRY: Entry = Entry {
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
     look: Some(include_str!("look.js")),
+    glyphs: &[("token", KNIGHT)],
     reports: Some(include_str!("reports.txt")),
     bench: BENCH,
     solve: Some(openings::solve),
     ..Entry::of::<Isolation<u64>>(open)
 };
+
+/// A knight, as `look.js` draws it.
+const KNIGHT: &str = "M-20 32h42v-7c0-16 4-25-1-38c-4-11-14-17-24-17l-3-8l-6 9c-8 6-11 17-18 27c-3 5 1 11 7 9l9-4\
+                      c4-2 8-2 11-4c-1 9-14 14-17 26z";
 
 /// The name of the solver as a player.
 const SOLVER: &str = "solver";

@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::state::request_error::RequestError;
 
 /// What the server can do beyond the protocol's core; the feature [`RESUME`] only where it is offered.
-const FEATURES: [&str; 14] = [
+const FEATURES: [&str; 15] = [
     "analyse",
     "anytime",
     "byte_limits",
@@ -25,6 +25,7 @@ const FEATURES: [&str; 14] = [
     "preparation",
     "queue",
     RESUME,
+    "svg",
     "websocket",
 ];
 
