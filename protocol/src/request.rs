@@ -411,6 +411,8 @@ pub enum Want {
     Record,
     /// The position as the game's own referee writes it.
     State,
+    /// The legal moves as numbers.
+    Actions,
 }
 
 impl Want {

@@ -1,6 +1,8 @@
 //! The rules service: `inspect`, settings of games and sessions, with our own rules as the referee. What
 //! `describe` lists is judged in `describe`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use plyd_bridge as bridge;
 use serde_json::{Value, json};
 
@@ -42,6 +44,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("outcomes", "games end as their rules say, with a `by` that `describe` lists", outcomes),
     Check::new("chance", "chance outcomes start with `~` and are listed when chance decides", chance),
     Check::new("boards", "the primitives of `board` lie within its grid", boards),
+    Check::new("actions", "`actions` numbers the legal moves, each below `count`", actions),
     Check::new("records", "a record can be sent back", records),
     Check::new("repetition", "repetition counts the positions since `start`", repetition),
     Check::new("max-plies", "`max_plies` counts the moves since `start`", max_plies),
@@ -101,9 +104,10 @@ fn walk(
 
 fn wants(trial: &Trial<'_>) -> Checked {
     let mut peer = trial.greet()?;
+    let wants: Vec<&str> = WANTS.into_iter().chain(peer.has("actions").then_some("actions")).collect();
     for game in describe::known(trial, &peer)? {
-        let all = peer.result(&inspect("all", &game, &json!({}), &WANTS))?;
-        for want in WANTS {
+        let all = peer.result(&inspect("all", &game, &json!({}), &wants))?;
+        for &want in &wants {
             let one = peer.result(&inspect(want, &game, &json!({}), &[want]))?;
             // There need be neither an evaluation nor a text of another referee; and with an evaluation, each
             // of `moves` has its own.
@@ -113,11 +117,11 @@ fn wants(trial: &Trial<'_>) -> Checked {
             if want != "moves" {
                 holds(one.get(want) == all.get(want), format!("{want} {}", all[want]), || one.to_string())?;
             }
-            let other = WANTS.iter().find(|other| **other != want && one.get(**other).is_some());
+            let other = wants.iter().find(|other| **other != want && one.get(**other).is_some());
             holds(other.is_none(), format!("nothing but `{want}`"), || one.to_string())?;
         }
         let default = peer.result(&with(json!({ "id": "d", "cmd": "inspect", "position": {} }), &game))?;
-        let found: Vec<&&str> = WANTS.iter().filter(|want| default.get(**want).is_some()).collect();
+        let found: Vec<&&str> = wants.iter().filter(|want| default.get(**want).is_some()).collect();
         let is_default = found.iter().map(|want| **want).eq(["to_move", "outcome", "legal"]);
         holds(is_default, "to_move, outcome and legal", || default.to_string())?;
     }
@@ -255,6 +259,25 @@ fn boards(trial: &Trial<'_>) -> Checked {
             }
         }
         Ok(())
+    })
+}
+
+fn actions(trial: &Trial<'_>) -> Checked {
+    if !trial.greet()?.has("actions") {
+        return Err(Stop::skipped("no actions are promised"));
+    }
+    let mut counts = BTreeMap::new();
+    walk(trial, 6, &["legal", "actions"], |_, game, _, result, _| {
+        let actions = &result["actions"];
+        let came = || actions.to_string();
+        let count = number(actions, "count")?;
+        let numbers: BTreeSet<u64> = list(actions, "legal")?.iter().filter_map(Value::as_u64).collect();
+        let legal = list(result, "legal")?.len();
+        let are_apart = numbers.len() == legal && list(actions, "legal")?.len() == legal;
+        holds(are_apart, format!("{legal} numbers, all different"), came)?;
+        holds(numbers.last().is_none_or(|&most| most < count), "each below `count`", came)?;
+        let first = *counts.entry(game.to_string()).or_insert(count);
+        holds(first == count, format!("a count of {first} in all positions"), came)
     })
 }
 

@@ -210,6 +210,7 @@ impl RequestWorker {
                 result: root.outcome().map(bridge::outcome),
             }),
             state: if wanted(Want::State) { root.state_text() } else { None },
+            actions: wanted(Want::Actions).then(|| bridge::actions(root.actions())),
         };
         let body = body(task, ResultBody::Inspect(Box::new(result)));
         let (start, bytes) = (inspect.position.start.clone(), inspect.position.heap_bytes());
