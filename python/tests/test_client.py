@@ -197,6 +197,17 @@ class Play:
                     again = server.inspect(plyd.Place(name, seen.record["rules"], seen.text), ["hash"])
                     self.assertEqual((again.legal, again.hash), (seen.legal, seen.hash))
 
+    def test_draws_every_game(self):
+        with self.open() as server:
+            if "svg" not in server.server["features"]:
+                self.skipTest("the server draws no pictures")
+            for name in server.games():
+                with self.subTest(game=name), server.game(name) as game:
+                    picture = game.svg()
+                    self.assertRegex(picture, r"^<svg [\s\S]*</svg>\s*$")
+                    self.assertEqual(game.inspect(["svg"])._repr_svg_(), picture)
+                    self.assertIsNone(game.inspect()._repr_svg_())
+
     def test_raises_the_servers_errors_with_their_code(self):
         with self.open() as server:
             with self.assertRaises(plyd.ServerError) as caught:
