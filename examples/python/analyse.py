@@ -22,19 +22,18 @@ def main() -> None:
     arguments = parser.parse_args()
     rules = dict(setting(word) for word in arguments.rules.split(",") if word)
     moves = [move for move in arguments.moves.split(",") if move]
-    limit = None if arguments.seconds is None else {"time_ms": int(arguments.seconds * 1000)}
+    place = plyd.Place(arguments.game, rules, arguments.start, moves)
     with plyd.Engine(arguments.server) as engine:
-        search = engine.search(
-            arguments.game, arguments.start, moves,
-            rules=rules, mode="analyse", multipv=arguments.lines, limit=limit,
-            info={"events": ["best", "progress"], "min_interval_ms": 100},
+        analysis = engine.analysis(
+            place, plyd.Limit(time=arguments.seconds), multipv=arguments.lines,
+            events=["best", "progress"], min_interval=0.1,
         )
         try:
-            for news in search:
-                show(news.lines, news.stats)
+            for info in analysis:
+                show(info.lines, info.stats)
         except KeyboardInterrupt:
-            search.stop()
-        answer = search.result()
+            analysis.stop()
+        answer = analysis.result()
         show(answer.lines, answer.stats)
         print(f"{answer.move} ({answer.reason})")
 
@@ -49,20 +48,9 @@ def setting(word: str) -> tuple[str, int | bool | str]:
 
 def show(lines: tuple[plyd.Line, ...], stats: plyd.Stats) -> None:
     for line in lines:
-        score = "" if line.score is None else text(line.score)
+        score = "" if line.score is None else str(line.score)
         pv = " ".join(line.pv[:8])
         print(f"{stats.time_ms:>7} ms  depth {line.depth:>2}  {score:>12}  {pv}", flush=True)
-
-
-def text(score: plyd.Score) -> str:
-    """A score in words: a proof, else the evaluation in the game's unit, with its bound."""
-    if score.proof is not None:
-        plies = "" if score.proof.plies is None else f" in {score.proof.plies}"
-        return f"{score.proof.outcome}{plies}"
-    sign = {"exact": "", "lower": ">= ", "upper": "<= "}[score.bound]
-    if score.eval is not None:
-        return f"{sign}{score.eval / 1000:+.2f}"
-    return f"{sign}{score.wdl[0] / 10_000:.0f} %" if score.wdl is not None else ""
 
 
 if __name__ == "__main__":

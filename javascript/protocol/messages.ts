@@ -867,6 +867,10 @@ export interface CloseResult {
  */
 export interface InspectResult {
   /**
+   * The legal moves as numbers.
+   */
+  actions?: Actions;
+  /**
    * The board to be drawn.
    */
   board?: Board;
@@ -912,6 +916,10 @@ export interface InspectResult {
    */
   state?: string;
   /**
+   * The board as a picture: the text of one SVG element.
+   */
+  svg?: string;
+  /**
    * When the message was written: microseconds of a monotonic clock whose zero is the server's.
    */
   t_us: number;
@@ -924,6 +932,19 @@ export interface InspectResult {
    */
   to_move?: ToMove;
   type: "result";
+}
+/**
+ * The legal moves as numbers, for programs that learn.
+ */
+export interface Actions {
+  /**
+   * How many actions there are under these rules: each number is below.
+   */
+  count: number;
+  /**
+   * The number of each legal move, in the order of `legal`.
+   */
+  legal: number[];
 }
 /**
  * A board to be drawn.

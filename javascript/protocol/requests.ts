@@ -57,9 +57,23 @@ export type Seed = string;
  * - `eval`: The static evaluation, from the mover's view.
  * - `record`: The game so far as a record.
  * - `state`: The position as the game's own referee writes it.
+ * - `svg`: The board as a picture.
+ * - `actions`: The legal moves as numbers.
  */
 export type Want =
-  "to_move" | "outcome" | "legal" | "moves" | "chance" | "board" | "text" | "hash" | "eval" | "record" | "state";
+  | "to_move"
+  | "outcome"
+  | "legal"
+  | "moves"
+  | "chance"
+  | "board"
+  | "text"
+  | "hash"
+  | "eval"
+  | "record"
+  | "state"
+  | "svg"
+  | "actions";
 /**
  * A clock, by `kind`. A clock at 0 or less means: answer at once.
  */

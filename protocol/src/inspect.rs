@@ -56,6 +56,9 @@ pub struct InspectResult {
     /// The board as a picture: the text of one SVG element.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub svg: Option<String>,
+    /// The legal moves as numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actions: Option<Actions>,
 }
 
 /// Who is to move.
@@ -98,6 +101,16 @@ pub struct ChanceInfo {
     /// Its probability in ppm; together 1,000,000, the remainder on the first.
     #[cfg_attr(feature = "schema", schemars(range(max = 1_000_000)))]
     pub ppm: u32,
+}
+
+/// The legal moves as numbers, for programs that learn.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Actions {
+    /// How many actions there are under these rules: each number is below.
+    pub count: u32,
+    /// The number of each legal move, in the order of `legal`.
+    pub legal: Vec<u32>,
 }
 
 /// Distinguishes a field that is there and null (`Some(None)`) from one that is not there (`None`).

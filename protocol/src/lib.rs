@@ -80,7 +80,7 @@ pub use describe::{GameInfo, GameSummary, LevelRating, LevelsInfo, Schemas, Sett
 pub use echo::{echo, pointer};
 pub use error::{ErrorClass, ErrorCode};
 pub use hex::{Hash, ParseHexError, Seed};
-pub use inspect::{ChanceInfo, InspectResult, MoveInfo, ToMove};
+pub use inspect::{Actions, ChanceInfo, InspectResult, MoveInfo, ToMove};
 pub use limits::{Guarantees, Limits};
 pub use line::{Bound, Line, Proof, ProofOutcome, Score, Stats, Timing};
 pub use message::{BestMove, Envelope, ErrorMessage, Info, Message, Notice, NoticeKind, Reason};

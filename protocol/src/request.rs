@@ -413,6 +413,8 @@ pub enum Want {
     State,
     /// The board as a picture.
     Svg,
+    /// The legal moves as numbers.
+    Actions,
 }
 
 impl Want {

@@ -378,7 +378,7 @@ fn the_log_the_metrics_and_operators_see_what_came_over_tls() {
 #[allow(clippy::print_stderr, reason = "a test that does not run says so")]
 fn the_clients_in_python_and_javascript_speak_tls() {
     for (program, arguments) in [
-        ("python3", &["-W", "error::ResourceWarning", "examples/python/tests/test_tls.py"][..]),
+        ("python3", &["-W", "error::ResourceWarning", "python/tests/test_tls.py"][..]),
         ("python3", &["-W", "error::ResourceWarning", "examples/tests/test_link.py", "-k", "server"]),
         ("node", &["--test", "javascript/tests/sockets.test.js"]),
     ] {

@@ -7,8 +7,10 @@ use plyd::bridge;
 use plyd::engine::conformance::{few, samples};
 use serde_json::{Value, json};
 
-const WANTS: [&str; 11] =
-    ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "svg"];
+const WANTS: [&str; 12] = [
+    "to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "svg",
+    "actions",
+];
 
 fn texts_of(list: &Value, field: &str) -> Vec<String> {
     list.as_array().unwrap().iter().map(|item| item[field].as_str().unwrap().to_owned()).collect()

@@ -25,7 +25,9 @@ use std::cmp::Ordering;
 use plyd_protocol as wire;
 
 use plyd_core::engine::settings::Settings;
-use plyd_core::engine::{ChanceOutcome, Evaluation, Fault, FaultCode, Line, Place, Successor, ToMove};
+use plyd_core::engine::{
+    Actions, ChanceOutcome, Evaluation, Fault, FaultCode, Line, Place, Successor, ToMove,
+};
 use plyd_core::game::{Drawing, Outcome, Rules, Setting, Side};
 use plyd_core::search::Bound;
 
@@ -176,6 +178,22 @@ pub fn successor(successor: Successor) -> wire::MoveInfo {
 #[must_use]
 pub fn chance(chance: ChanceOutcome) -> wire::ChanceInfo {
     wire::ChanceInfo { mv: chance.mv, ppm: chance.ppm }
+}
+
+/// The legal moves as numbers.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// let actions = plyd_bridge::actions(Position::start(&nim::ENTRY).root().actions());
+/// assert_eq!((actions.count, actions.legal), (4, vec![1, 2, 3]));
+/// ```
+#[must_use]
+pub fn actions(actions: Actions) -> wire::Actions {
+    // No game has more than 65,535: conformance counts them.
+    let number = |index: usize| index as u32;
+    wire::Actions { count: number(actions.count), legal: actions.legal.into_iter().map(number).collect() }
 }
 
 /// The lines that a search found, ranked from 1.

@@ -1,6 +1,8 @@
 //! The rules service: `inspect`, settings of games and sessions, with our own rules as the referee. What
 //! `describe` lists is judged in `describe`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use plyd_bridge as bridge;
 use serde_json::{Value, json};
 
@@ -43,6 +45,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("chance", "chance outcomes start with `~` and are listed when chance decides", chance),
     Check::new("boards", "the primitives of `board` lie within its grid", boards),
     Check::new("pictures", "`svg` is one SVG element with a title and a description", pictures),
+    Check::new("actions", "`actions` numbers the legal moves, each below `count`", actions),
     Check::new("records", "a record can be sent back", records),
     Check::new("repetition", "repetition counts the positions since `start`", repetition),
     Check::new("max-plies", "`max_plies` counts the moves since `start`", max_plies),
@@ -102,8 +105,8 @@ fn walk(
 
 fn wants(trial: &Trial<'_>) -> Checked {
     let mut peer = trial.greet()?;
-    let svg = peer.has("svg").then_some("svg");
-    let wants: Vec<&str> = WANTS.into_iter().chain(svg).collect();
+    let offered: Vec<&str> = ["svg", "actions"].into_iter().filter(|want| peer.has(want)).collect();
+    let wants: Vec<&str> = WANTS.into_iter().chain(offered).collect();
     for game in describe::known(trial, &peer)? {
         let all = peer.result(&inspect("all", &game, &json!({}), &wants))?;
         for &want in &wants {
@@ -278,6 +281,25 @@ fn pictures(trial: &Trial<'_>) -> Checked {
         holds(svg.len() <= 256 << 10, "256 KiB at most", || svg.len().to_string())?;
         let again = peer.result(&inspect("again", game, position, &["svg"]))?;
         holds(again["svg"] == *svg, "the same picture again", || again.to_string())
+    })
+}
+
+fn actions(trial: &Trial<'_>) -> Checked {
+    if !trial.greet()?.has("actions") {
+        return Err(Stop::skipped("no actions are promised"));
+    }
+    let mut counts = BTreeMap::new();
+    walk(trial, 6, &["legal", "actions"], |_, game, _, result, _| {
+        let actions = &result["actions"];
+        let came = || actions.to_string();
+        let count = number(actions, "count")?;
+        let numbers: BTreeSet<u64> = list(actions, "legal")?.iter().filter_map(Value::as_u64).collect();
+        let legal = list(result, "legal")?.len();
+        let are_apart = numbers.len() == legal && list(actions, "legal")?.len() == legal;
+        holds(are_apart, format!("{legal} numbers, all different"), came)?;
+        holds(numbers.last().is_none_or(|&most| most < count), "each below `count`", came)?;
+        let first = *counts.entry(game.to_string()).or_insert(count);
+        holds(first == count, format!("a count of {first} in all positions"), came)
     })
 }
 

@@ -39,6 +39,15 @@ pub struct ChanceOutcome {
     pub ppm: u32,
 }
 
+/// The legal moves as numbers, for programs that learn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Actions {
+    /// How many actions there are under these rules: each number is below.
+    pub count: usize,
+    /// The number of each legal move, in the order of [`AnyRoot::legal`](super::AnyRoot::legal).
+    pub legal: Vec<usize>,
+}
+
 /// A variation and its value.
 ///
 /// ```

@@ -36,7 +36,7 @@ mod root;
 pub mod settings;
 mod typed;
 
-pub use answer::{ChanceOutcome, Evaluation, Line, Proof, Successor, ToMove};
+pub use answer::{Actions, ChanceOutcome, Evaluation, Line, Proof, Successor, ToMove};
 pub use entry::{Bench, Entry, Open, PlayerAt, Share, Solve, Solved};
 pub use evaluators::{EvaluatorAt, EvaluatorEntry, MakeEvaluator, NamedEvaluator};
 pub use fault::{Fault, FaultCode, Place};
@@ -135,6 +135,13 @@ pub trait Playable: Notation {
         Err("it has no tables".to_owned())
     }
 
+    /// How many actions players have under these rules: the [index](crate::game::Game::index) of each move of
+    /// a player is below. It is less than [`index_len`](crate::game::Game::index_len) in games in which
+    /// outcomes of chance have the indexes behind.
+    fn actions(&self) -> usize {
+        self.index_len()
+    }
+
     /// How good a legal move looks before anything is searched (larger is better): the first of the
     /// best-looking moves is the answer if time runs out before a search says more. Called once for each move
     /// of the root, so that it may cost more than [`Game::order`](crate::game::Game::order).
@@ -192,6 +199,8 @@ pub trait AnyRoot: Send + Sync {
     fn outcome(&self) -> Option<Outcome>;
     /// The legal moves' texts; none at a chance node or at the end.
     fn legal(&self) -> Vec<String>;
+    /// The legal moves as numbers; none at a chance node or at the end.
+    fn actions(&self) -> Actions;
     /// The legal moves, each with the position after it, and its evaluation if an evaluator is named.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::{
-    AnyRoot, Candidates, ChanceOutcome, Counting, Doubt, Engine, Entry, Fault, FaultCode, Learner,
+    Actions, AnyRoot, Candidates, ChanceOutcome, Counting, Doubt, Engine, Entry, Fault, FaultCode, Learner,
     NamedEvaluator, Place, Playable, Successor, ToMove, conformance, perft, picture, player::TypedEngine,
     typed::Typed,
 };
@@ -157,6 +157,11 @@ impl<G: Playable> AnyRoot for Typed<G> {
 
     fn legal(&self) -> Vec<String> {
         self.legal_moves().into_iter().map(|mv| self.game.move_text(&self.root.pos, mv)).collect()
+    }
+
+    fn actions(&self) -> Actions {
+        let legal = self.legal_moves().into_iter().map(|mv| self.game.index(mv)).collect();
+        Actions { count: self.game.actions(), legal }
     }
 
     fn doubt(&self) -> Option<Doubt> {

@@ -13,8 +13,8 @@ use plyd_protocol as wire;
 use plyd_bridge as bridge;
 use plyd_core::effort::Effort;
 use plyd_core::engine::{
-    AnyRoot, Candidates, ChanceOutcome, Counting, Engine, Entry, EvaluatorEntry, Fault, FaultCode, Learner,
-    Line, Place, Successor, ToMove,
+    Actions, AnyRoot, Candidates, ChanceOutcome, Counting, Engine, Entry, EvaluatorEntry, Fault, FaultCode,
+    Learner, Line, Place, Successor, ToMove,
 };
 use plyd_core::game::{Drawing, Kind, Named, OpenError, Outcome, Rules, Side, Spec};
 use plyd_core::options::Options;
@@ -200,6 +200,10 @@ impl AnyRoot for Count {
     fn chance(&self) -> Vec<ChanceOutcome> {
         let one = |(mv, ppm): (&str, u32)| ChanceOutcome { mv: mv.into(), ppm };
         if self.is_chance() { [("~1", 500_000), ("~2", 500_000)].map(one).to_vec() } else { Vec::new() }
+    }
+
+    fn actions(&self) -> Actions {
+        Actions { count: 3, legal: (0..self.legal().len()).collect() }
     }
 
     fn text(&self) -> String {

@@ -206,6 +206,11 @@ where
         &ENTRY
     }
 
+    // The tiles of chance are behind the moves.
+    fn actions(&self) -> usize {
+        usize::from(Move::TILES)
+    }
+
     fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Made<Self> {
         Ok(self.by_chance(evaluator, options))
     }

@@ -84,7 +84,7 @@ impl Move {
     /// The move `S`.
     pub const SKIP: Self = Self(4);
     /// The first of the chance outcomes.
-    const TILES: u8 = 5;
+    pub(super) const TILES: u8 = 5;
 
     /// The move that slides all tiles.
     #[must_use]

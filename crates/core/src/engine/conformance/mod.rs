@@ -93,6 +93,8 @@ fn ply<G: Playable>(
             probe::check(game, pos)?;
             seen.evaluations(game, pos)?;
             game.moves(pos, &mut moves);
+            let most = moves.iter().map(|&mv| game.index(mv)).max();
+            ensure!(most < Some(game.actions()), "the index {most:?} of a move is no action");
         }
         Turn::Chance => {
             ensure!(G::STOCHASTIC, "a chance node in a game without chance");

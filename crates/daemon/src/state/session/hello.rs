@@ -11,7 +11,8 @@ use crate::state::State;
 use crate::state::request_error::RequestError;
 
 /// What the server can do beyond the protocol's core; the feature [`RESUME`] only where it is offered.
-const FEATURES: [&str; 15] = [
+const FEATURES: [&str; 16] = [
+    "actions",
     "analyse",
     "anytime",
     "byte_limits",

@@ -117,6 +117,9 @@ impl AnyRoot for Broken {
     fn chance(&self) -> Vec<ChanceOutcome> {
         Vec::new()
     }
+    fn actions(&self) -> Actions {
+        self.0.actions()
+    }
     fn text(&self) -> String {
         self.0.text()
     }

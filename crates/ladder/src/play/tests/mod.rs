@@ -16,7 +16,7 @@ use plyd_arena::referee::{ForfeitKind, Terms, Turn};
 use plyd_arena::{Entrant, Strictness, TimeControl};
 use plyd_core::effort::Effort;
 use plyd_core::engine::{
-    AnyRoot, Candidates, ChanceOutcome, Counting, Engine, Entry, Fault, Learner, Successor, ToMove,
+    Actions, AnyRoot, Candidates, ChanceOutcome, Counting, Engine, Entry, Fault, Learner, Successor, ToMove,
 };
 use plyd_core::game::{Drawing, Rules};
 use plyd_core::nim;

@@ -137,7 +137,7 @@ class SecureSocket(io.RawIOBase):
         while True:
             with self._lock:
                 try:
-                    return int(self._session.read(len(buffer), buffer))  # type: ignore[call-overload]
+                    return int(self._session.read(len(buffer), buffer))
                 except ssl.SSLWantReadError:
                     pass
                 except ssl.SSLZeroReturnError:

@@ -18,10 +18,10 @@ import unittest
 import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "src"), str(HERE.parent.parent / "tests")]
+sys.path[:0] = [str(HERE.parent / "src"), str(HERE.parent.parent / "examples" / "tests")]
 
 import plyd  # noqa: E402
-from plyd.conversation import Retry  # noqa: E402
+from plyd.retry import Retry  # noqa: E402
 from support import TIMEOUT, engine  # noqa: E402
 
 
@@ -29,23 +29,23 @@ class Awaited:
     """An object of the asyncio side, used as if it were of the blocking one."""
 
     def __init__(self, loop, inner):
-        self.loop, self.inner = loop, inner
+        self.loop, self._inner = loop, inner
 
     def __getattr__(self, name):
-        part = getattr(self.inner, name)
+        part = getattr(self._inner, name)
         if not callable(part):
             return part
         return lambda *args, **kwargs: self.done(part(*args, **kwargs))
 
     def __enter__(self):
-        self.loop.run_until_complete(self.inner.__aenter__())
+        self.loop.run_until_complete(self._inner.__aenter__())
         return self
 
     def __exit__(self, *error):
-        self.loop.run_until_complete(self.inner.__aexit__(*error))
+        self.loop.run_until_complete(self._inner.__aexit__(*error))
 
     def __iter__(self):
-        news = self.inner.__aiter__()
+        news = self._inner.__aiter__()
         while True:
             try:
                 yield self.loop.run_until_complete(news.__anext__())
@@ -55,7 +55,7 @@ class Awaited:
     def done(self, result):
         if inspect.isawaitable(result):
             result = self.loop.run_until_complete(result)
-        wrapped = isinstance(result, (plyd.AsyncEngine, plyd.AsyncGame, plyd.AsyncSearch))
+        wrapped = isinstance(result, (plyd.AsyncEngine, plyd.AsyncGame, plyd.AsyncAnalysis))
         return Awaited(self.loop, result) if wrapped else result
 
 
@@ -76,50 +76,145 @@ class Asynchronous:
         return Awaited(self.loop, opened)
 
 
+SMALL = plyd.Place("isolation", {"width": 5, "height": 5})
+LARGE = plyd.Place("isolation", {"preset": "11x9"})
+HUGE = plyd.Place("sudoku", {"m": 4, "n": 4})
+ENDLESS = plyd.Limit(clock=plyd.Endless())
+
+
 class Play:
     """Ordinary use."""
 
     def test_plays_a_whole_game(self):
         with self.open() as server:
             self.assertIn("isolation", server.games())
-            rules = {"width": 5, "height": 5}
-            with server.play("isolation", rules=rules, seed="5eed") as game:
+            with server.game(SMALL, seed="5eed") as game:
                 seen = game.inspect()
                 while seen.outcome is None:
-                    answer = game.go(nodes=500)
+                    answer = game.go(plyd.Limit(nodes=500))
                     self.assertIn(answer.move, seen.legal)
                     self.assertEqual(answer.move, answer.lines[0].pv[0])
+                    self.assertEqual(answer.score.pov(seen.side), answer.score)
                     seen = game.play(answer.move)
                 self.assertEqual(seen.outcome.by, "stuck")
+                self.assertEqual((seen.legal, seen.outcome.winner), ((), "p2" if seen.side == "p1" else "p1"))
 
     def test_streams_news_that_end_with_the_answer(self):
         with self.open() as server:
-            search = server.search("isolation", nodes=20_000, rules={"preset": "11x9"})
+            search = server.analysis(LARGE, plyd.Limit(nodes=20_000), mode="move")
             news = list(search)
             self.assertEqual({info.event for info in news}, {"best"})
             self.assertEqual(news[-1].move, news[-1].lines[0].pv[0])
             self.assertEqual(search.result().move, search.result().lines[0].move)
 
+    def test_analyses_as_many_lines_as_wanted_until_stopped(self):
+        with self.open() as server:
+            place = plyd.Place("isolation", {"preset": "11x9"}, moves=["d4"])
+            position = server.inspect(place)
+            with server.analysis(position, multipv=3, events=["best", "progress"]) as analysis:
+                for info in analysis:
+                    if len(info.lines) == 3 and info.score is not None:
+                        break
+                answer = analysis.stop()
+            self.assertEqual((answer.reason, len(answer.lines)), ("stopped", 3))
+            self.assertEqual(position.side, "p2")
+            self.assertEqual(answer.score.pov("p1"), -answer.score)
+            limited = server.analysis(position, plyd.Limit(time=0.05)).result()
+            self.assertEqual(limited.reason, "limit")
+
+    def test_an_analysis_ends_with_its_block(self):
+        with self.open() as server:
+            with server.analysis(LARGE) as analysis:
+                pass
+            with self.assertRaises(plyd.ServerError) as caught:
+                analysis.result()
+            self.assertEqual(caught.exception.code, "cancelled")
+            self.assertEqual(server.request("status")["searches"], 0)
+
     def test_stops_and_updates_a_search(self):
         with self.open() as server:
-            endless = {"clock": {"kind": "none"}, "rules": {"preset": "11x9"}}
-            self.assertEqual(server.search("isolation", **endless).stop().reason, "stopped")
-            ponder = server.search("isolation", mode="ponder", rules={"preset": "11x9"})
-            self.assertEqual(ponder.update(ms=20, mode="move"), "updated")
-            self.assertEqual(ponder.result().reason, "clock")
+            self.assertEqual(server.analysis(LARGE, ENDLESS, mode="move").stop().reason, "stopped")
+            with server.game(LARGE) as game:
+                ponder = game.analysis(mode="ponder", expected=["d4", "b3"])
+                self.assertEqual(ponder.update(plyd.Limit(time=0.02), mode="move"), "updated")
+                self.assertEqual(ponder.result().reason, "clock")
+                self.assertEqual(game.moves, [])
+
+    def test_plays_by_every_clock(self):
+        clocks = [plyd.Increment(0.1, 0.01, 0.1, 0.01, 20), plyd.Delay(0.1, 0.02, 0.1), plyd.Bank(0.02, 0.1)]
+        with self.open() as server:
+            for clock in clocks:
+                with self.subTest(clock=clock):
+                    self.assertNotEqual(server.go(LARGE, plyd.Limit(clock=clock)).move, "")
+            hard = plyd.Limit(clock=plyd.Endless(), hard=0.02)
+            self.assertEqual(server.go(LARGE, hard).reason, "deadline")
+            anytime = server.analysis(LARGE, plyd.Limit(clock=plyd.Anytime(0.05)), mode="move")
+            self.assertEqual(next(iter(anytime)).event, "best")
+            self.assertEqual(anytime.stop().reason, "stopped")
 
     def test_takes_a_warning_about_a_search_for_no_answer(self):
         with self.open() as server:
-            best = server.go("isolation", rules={"preset": "11x9"}, ms=0)
+            best = server.go(LARGE, plyd.Limit(time=0))
             self.assertEqual((best.reason, best.lines[0].depth), ("clock", 0))
+
+    def test_sets_options(self):
+        with self.open() as server:
+            options = plyd.Options(player="greedy", own={"solver": False})
+            with server.game(SMALL, options=options) as game:
+                self.assertEqual((game.options.player, game.options.own["solver"]), ("greedy", False))
+                self.assertEqual(game.rules["width"], 5)
+                self.assertEqual(game.configure(plyd.Options(level=3)).level, 3)
+                self.assertEqual((game.options.level, game.options.player), (3, "greedy"))
+            with self.assertRaises(plyd.ServerError) as caught:
+                server.go(SMALL, plyd.Limit(nodes=1), options=plyd.Options(own={"no_such": 1}))
+            self.assertEqual(caught.exception.pointer, "/options/no_such")
+
+    def test_describes_every_game(self):
+        with self.open() as server:
+            for name in server.games():
+                with self.subTest(game=name):
+                    game = server.describe(name)
+                    self.assertEqual(game.name, name)
+                    self.assertIn("default", [player.name for player in game.players])
+                    level = next(option for option in game.options if option.name == "level")
+                    self.assertEqual((level.type, level.min, level.max), ("int", 1, 10))
+                    self.assertEqual([rating.level for rating in game.ratings], list(range(1, 11)))
+
+    def test_inspects_every_game(self):
+        want = ["moves", "board", "text", "hash", "eval", "record"]
+        with self.open() as server:
+            for name in server.games():
+                with self.subTest(game=name):
+                    seen = server.inspect(name, want)
+                    if seen.side is not None:
+                        self.assertEqual([after.move for after in seen.successors], list(seen.legal))
+                    else:
+                        self.assertEqual(sum(outcome.ppm for outcome in seen.chance), 1_000_000)
+                    board = seen.board
+                    for piece in board.pieces:
+                        for cell in piece.cells:
+                            self.assertTrue(0 <= cell.row < board.rows and 0 <= cell.col < board.cols)
+                    again = server.inspect(plyd.Place(name, seen.record["rules"], seen.text), ["hash"])
+                    self.assertEqual((again.legal, again.hash), (seen.legal, seen.hash))
+
+    def test_draws_every_game(self):
+        with self.open() as server:
+            if "svg" not in server.server["features"]:
+                self.skipTest("the server draws no pictures")
+            for name in server.games():
+                with self.subTest(game=name), server.game(name) as game:
+                    picture = game.svg()
+                    self.assertRegex(picture, r"^<svg [\s\S]*</svg>\s*$")
+                    self.assertEqual(game.inspect(["svg"])._repr_svg_(), picture)
+                    self.assertIsNone(game.inspect()._repr_svg_())
 
     def test_raises_the_servers_errors_with_their_code(self):
         with self.open() as server:
             with self.assertRaises(plyd.ServerError) as caught:
-                server.go("isolation", moves=["a1", "z9"], ms=10)
+                server.go(plyd.Place("isolation", moves=["a1", "z9"]), plyd.Limit(time=0.01))
             self.assertEqual(caught.exception.code, "illegal_move")
             self.assertEqual(caught.exception.pointer, "/position/moves/1")
-            with server.play("isolation") as game:
+            with server.game("isolation") as game:
                 with self.assertRaises(plyd.ServerError):
                     game.play("nonsense")
                 self.assertEqual(game.moves, [], "an illegal move is not on the board")
@@ -136,19 +231,19 @@ class Play:
                 for address in (path, f"127.0.0.1:{port}", f"ws://127.0.0.1:{web}/ws", f"ws=localhost:{web}"):
                     with self.open(address, program=None) as server:
                         self.assertEqual(server.server["protocol"], 1)
-                        server.go("l-game", ms=50)
+                        server.go("l-game", plyd.Limit(time=0.05))
                         # Of every length that a frame can have.
-                        self.assertEqual(len(server.inspect("sudoku", rules={"m": 4, "n": 4}).legal), 16**3)
+                        self.assertEqual(len(server.inspect(HUGE).legal), 16**3)
                         for size in (100, 1000, 500_000):
                             with self.assertRaises(plyd.ServerError):
-                                server.inspect("isolation", start="x" * size)
+                                server.inspect(plyd.Place("isolation", start="x" * size))
                 with self.assertRaisesRegex(plyd.ConnectionLost, "is WebSocket served there?"):
                     self.open(f"ws=127.0.0.1:{port}", program=None).ping()
                 process.terminate()
 
     def test_ends_the_process_that_it_started(self):
         with self.open() as server:
-            process = server._connection.process
+            process = server._inner._connection.process
         self.assertEqual(process.returncode, 0)
         with self.assertRaises(plyd.ConnectionLost):
             server.ping()
@@ -169,16 +264,16 @@ class Hostile:
 
     def shorten(self, server, seconds):
         """From now on a shorter timeout; the start of a program on a busy machine would outlast it."""
-        getattr(server, "inner", server).timeout = seconds
+        server._inner.timeout = seconds
 
     def test_connects_again_after_the_server_was_killed(self):
-        with self.open() as server, server.play("isolation") as game:
-            game.play(game.go(nodes=100).move)
-            search = game.search(clock={"kind": "none"}, rules=None)
-            os.kill(server._connection.process.pid, signal.SIGKILL)
+        with self.open() as server, server.game("isolation") as game:
+            game.play(game.go(plyd.Limit(nodes=100)).move)
+            search = game.analysis(ENDLESS, mode="move")
+            os.kill(server._inner._connection.process.pid, signal.SIGKILL)
             with self.assertRaises(plyd.ConnectionLost):
                 search.result()
-            self.assertEqual(game.play(game.go(nodes=100).move).to_move, "p1")
+            self.assertEqual(game.play(game.go(plyd.Limit(nodes=100)).move).to_move, "p1")
             self.assertEqual(server.generation, 2)
 
     def test_gives_up_a_server_that_does_not_answer(self):
@@ -190,44 +285,44 @@ class Hostile:
         for mode in ("garbage", "scalar"):
             with self.subTest(mode=mode), self.stub(mode) as server:
                 with self.assertRaises(plyd.ProtocolError):
-                    server.go("isolation", ms=10)
+                    server.go("isolation", plyd.Limit(time=0.01))
                 server.ping()
                 self.assertEqual(server.generation, 2)
 
     def test_reports_a_message_whose_fields_are_wrong(self):
         with self.stub("fields") as server, self.assertRaises(plyd.ProtocolError):
-            server.go("isolation", ms=10)
+            server.go("isolation", plyd.Limit(time=0.01))
 
     def test_reports_a_server_that_dies_in_the_middle_of_a_line(self):
         with self.stub("dies") as server, self.assertRaises(plyd.ConnectionLost):
-            server.go("isolation", ms=10)
+            server.go("isolation", plyd.Limit(time=0.01))
 
     def test_times_out_a_search_that_does_not_end(self):
         with self.stub("endless") as server:
             with self.assertRaises(plyd.RequestTimeout):
-                server.search("isolation", clock={"kind": "none"}, timeout=0.2).result()
+                server.analysis("isolation", ENDLESS, mode="move", timeout=0.2).result()
             server.ping()
 
     def test_asks_an_overloaded_server_again_within_the_clock(self):
         with self.stub("busy") as server:
-            self.assertGreaterEqual(int(server.go("isolation", ms=5000).move), 40)
-        for options in ({"ms": 100}, {"ms": 200, "elapsed_ms": 150}, {"clock": {"kind": "per_move", "ms": 0}}):
-            with self.subTest(options=options), self.stub("full") as server:
+            self.assertGreaterEqual(int(server.go("isolation", plyd.Limit(time=5)).move), 40)
+        for limit in (plyd.Limit(time=0.1), plyd.Limit(time=0.2, elapsed=0.15), plyd.Limit(time=0)):
+            with self.subTest(limit=limit), self.stub("full") as server:
                 with self.assertRaises(plyd.ServerError) as caught:
-                    server.go("isolation", **options)
+                    server.go("isolation", limit)
                 self.assertEqual(caught.exception.code, "overloaded")
                 self.assertEqual(caught.exception.retry_ms, 20)
 
     def test_asks_no_more_if_a_pause_lasts_too_long(self):
         with unittest.mock.patch.object(Retry, "again", return_value=None), self.stub("busy") as server:
             with self.assertRaises(plyd.ServerError) as caught:
-                server.go("isolation", ms=5000)
+                server.go("isolation", plyd.Limit(time=5))
             self.assertEqual(caught.exception.code, "overloaded")
 
     def test_kills_a_server_that_does_not_end(self):
         with self.stub("deaf") as server:
             self.shorten(server, 0.2)
-            process = server._connection.process
+            process = server._inner._connection.process
         self.assertIsNotNone(process.returncode)
 
     def test_reports_a_server_that_is_not_there(self):
@@ -272,7 +367,7 @@ class BlockingPlay(Blocking, Play, unittest.TestCase):
             moves = []
 
             def play():
-                moves.append(server.go("isolation", rules={"width": 5, "height": 5}, nodes=200).move)
+                moves.append(server.go(SMALL, plyd.Limit(nodes=200)).move)
 
             threads = [threading.Thread(target=play) for _ in range(8)]
             for thread in threads:
@@ -284,7 +379,7 @@ class BlockingPlay(Blocking, Play, unittest.TestCase):
 
     def test_may_be_stopped_by_another_thread(self):
         with self.open() as server:
-            search = server.search("isolation", clock={"kind": "none"}, rules={"preset": "11x9"})
+            search = server.analysis(LARGE, ENDLESS, mode="move")
             first = next(iter(search))
             stopper = threading.Thread(target=search.stop)
             stopper.start()
@@ -298,8 +393,7 @@ class AsyncPlay(Asynchronous, Play, unittest.TestCase):
     def test_searches_at_the_same_time(self):
         async def play():
             async with plyd.AsyncEngine(program=engine()) as server:
-                small = {"rules": {"width": 5, "height": 5}, "nodes": 200}
-                searches = (server.go("isolation", **small) for _ in range(8))
+                searches = (server.go(SMALL, plyd.Limit(nodes=200)) for _ in range(8))
                 return await asyncio.gather(*searches)
 
         self.assertEqual(len(asyncio.run(play())), 8)
@@ -308,7 +402,7 @@ class AsyncPlay(Asynchronous, Play, unittest.TestCase):
 class BlockingHostile(Blocking, Hostile, unittest.TestCase):
     def test_does_not_ask_again_after_a_stop(self):
         with self.stub("later") as server:
-            search, ended = server.search("isolation", ms=60_000), []
+            search, ended = server.analysis("isolation", plyd.Limit(time=60), mode="move"), []
 
             def play():
                 try:
@@ -319,7 +413,7 @@ class BlockingHostile(Blocking, Hostile, unittest.TestCase):
             player = threading.Thread(target=play)
             player.start()
             server.ping()  # the refusal came before this answer
-            wait_until(lambda: ended or search._inbox.empty())
+            wait_until(lambda: ended or search._inner._inbox._queue.empty())
             with self.assertRaises(plyd.ServerError):
                 search.stop()
             player.join()
@@ -331,7 +425,7 @@ class AsyncHostile(Asynchronous, Hostile, unittest.TestCase):
         async def play():
             command = [sys.executable, str(HERE / "stub.py"), "later"]
             async with plyd.AsyncEngine(program=command, timeout=5.0) as server:
-                search = await server.search("isolation", ms=60_000)
+                search = await server.analysis("isolation", plyd.Limit(time=60), mode="move")
                 player = asyncio.create_task(search.result())
                 await server.ping()  # the refusal came before this answer
                 await asyncio.sleep(0)  # lets the player take it

@@ -13,15 +13,15 @@ import threading
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "src"), str(HERE.parent.parent / "tests")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "src"), str(HERE.parent.parent / "examples" / "tests")]
 
 import plyd  # noqa: E402
-from plyd.conversation import Address  # noqa: E402
+from plyd.address import Address  # noqa: E402
 from plyd.secure import Files  # noqa: E402
 from support import TIMEOUT, engine  # noqa: E402
-from test_client import Asynchronous, Blocking  # noqa: E402
+from test_client import HUGE, LARGE, SMALL, Asynchronous, Blocking  # noqa: E402
 
-CERTIFICATES = HERE.parents[2] / "tests" / "certificates"
+CERTIFICATES = HERE.parents[1] / "tests" / "certificates"
 
 
 def certificate(name):
@@ -87,7 +87,7 @@ class Secure:
     def reached(self, address):
         with self.open(address, program=None, timeout=TIMEOUT) as server:
             self.assertGreaterEqual(server.ping(), 0)
-            return server.go("l-game", nodes=100).move
+            return server.go("l-game", plyd.Limit(nodes=100)).move
 
     def refused(self, address):
         with self.assertRaises(plyd.ConnectionLost) as caught:
@@ -109,16 +109,15 @@ class Secure:
 
     def plays(self, address):
         with self.open(address, program=None, timeout=TIMEOUT) as server:
-            rules = {"width": 5, "height": 5}
-            with server.play("isolation", rules=rules) as game:
+            with server.game(SMALL) as game:
                 while game.inspect().outcome is None:
-                    game.play(game.go(nodes=200).move)
-            news = list(server.search("isolation", nodes=20_000, rules={"preset": "11x9"}))
+                    game.play(game.go(plyd.Limit(nodes=200)).move)
+            news = list(server.analysis(LARGE, plyd.Limit(nodes=20_000), mode="move"))
             self.assertNotEqual(news, [])
             # Longer than any record of TLS, both ways.
-            self.assertEqual(len(server.inspect("sudoku", rules={"m": 4, "n": 4}).legal), 16**3)
+            self.assertEqual(len(server.inspect(HUGE).legal), 16**3)
             with self.assertRaises(plyd.ServerError):
-                server.inspect("isolation", start="x" * 500_000)
+                server.inspect(plyd.Place("isolation", start="x" * 500_000))
 
     def test_refuses_a_certificate_that_is_not_good(self):
         for name, words in [
@@ -181,10 +180,10 @@ class BlockingSecure(Blocking, Secure, unittest.TestCase):
 
             def play():
                 for _ in range(10):
-                    server.inspect("sudoku", rules={"m": 4, "n": 4})
+                    server.inspect(HUGE)
                     with self.assertRaises(plyd.ServerError):
-                        server.inspect("isolation", start="x" * 50_000)
-                moves.append(server.go("isolation", rules={"width": 5, "height": 5}, nodes=200).move)
+                        server.inspect(plyd.Place("isolation", start="x" * 50_000))
+                moves.append(server.go(SMALL, plyd.Limit(nodes=200)).move)
 
             threads = [threading.Thread(target=play) for _ in range(8)]
             for thread in threads:

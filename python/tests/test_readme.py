@@ -1,4 +1,4 @@
-"""The code of the README runs as it stands there."""
+"""The code of the README and the examples run as they stand there."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import sys
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent.parent / "tests")]
+sys.path[:0] = [str(HERE.parent.parent / "examples" / "tests")]
 
 from support import TIMEOUT, engine  # noqa: E402
 
@@ -17,7 +17,7 @@ class Readme(unittest.TestCase):
     def test_each_block_of_python_runs(self):
         text = (HERE.parent / "README.md").read_text()
         blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-        self.assertEqual(len(blocks), 2)
+        self.assertEqual(len(blocks), 3)
         environment = {**os.environ, "PLYD_BIN": engine(), "PYTHONPATH": str(HERE.parent / "src")}
         for block in blocks:
             with self.subTest(block=block.splitlines()[0]):
@@ -28,14 +28,23 @@ class Readme(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertGreater(len(done.stdout.splitlines()), 1)
 
-    def test_the_analysis_streams_and_ends(self):
+    def example(self, *words):
+        """What an example prints."""
         environment = {**os.environ, "PLYD_BIN": engine(), "PYTHONPATH": str(HERE.parent / "src")}
-        arguments = "isolation --rules preset=11x9 --moves d4,b3 --lines 2 --seconds 0.3".split()
-        command = [sys.executable, str(HERE.parent / "analyse.py"), *arguments]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
+        command = [sys.executable, *words]
+        folder = HERE.parent.parent / "examples" / "python"
+        done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertRegex(done.stdout.splitlines()[-1], r"^[a-k][1-9] \(limit\)$")
-        self.assertGreater(len(done.stdout.splitlines()), 4)
+        return done.stdout.splitlines()
+
+    def test_the_analysis_streams_and_ends(self):
+        arguments = "isolation --rules preset=11x9 --moves d4,b3 --lines 2 --seconds 0.3".split()
+        lines = self.example("analyse.py", *arguments)
+        self.assertRegex(lines[-1], r"^[a-k][1-9] \(limit\)$")
+        self.assertGreater(len(lines), 4)
+
+    def test_the_game_is_played_to_its_end(self):
+        self.assertRegex(self.example("play.py", "isolation")[-1], r"^Outcome\(winner='p[12]', by='stuck'")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import threading
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "src"), str(HERE.parent.parent / "tests")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "src"), str(HERE.parent.parent / "examples" / "tests")]
 
 import plyd  # noqa: E402
 from plyd.websocket import CLOSE, CONTINUATION, PING, PONG, TEXT, Frames, Upgrade, frame  # noqa: E402
@@ -145,7 +145,7 @@ class Servers:
     def test_answers_pings_and_takes_leave(self):
         with self.open(self.serve(whole(PING, b"there?")), program=None, timeout=TIMEOUT) as server:
             with self.assertRaises(plyd.RequestTimeout):
-                getattr(server, "inner", server).timeout = 0.5
+                server._inner.timeout = 0.5
                 server.ping()
         self.doCleanups()
         frames = opened(b"".join(self.received))

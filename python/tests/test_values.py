@@ -1,0 +1,122 @@
+"""The values of the package, without an engine: scores, limits, options, where the engine is found."""
+
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "src")]
+
+import plyd  # noqa: E402
+from plyd import address  # noqa: E402
+from plyd.scores import Proof, Score, Wdl  # noqa: E402
+
+
+class Scores(unittest.TestCase):
+    def test_are_seen_from_either_side(self):
+        proof = Proof("win", plies=7, margin=3)
+        score = Score("lower", eval=1500, wdl=Wdl(600_000, 300_000, 100_000), proof=proof, side="p2")
+        self.assertIs(score.pov("p2"), score)
+        other = score.pov("p1")
+        self.assertEqual((other.bound, other.eval, other.side), ("upper", -1500, "p1"))
+        self.assertEqual(other.wdl, (100_000, 300_000, 600_000))
+        self.assertEqual((other.proof.outcome, other.proof.plies, other.proof.margin), ("loss", 7, -3))
+        self.assertEqual(other.pov("p2"), score)
+        self.assertAlmostEqual(score.wdl.expectation(), 0.75)
+        self.assertAlmostEqual(score.wdl.expectation() + other.wdl.expectation(), 1)
+
+    def test_have_no_view_if_nobody_knows_who_moves(self):
+        with self.assertRaises(ValueError):
+            Score("exact", eval=1).pov("p1")
+
+    def test_prove_what_their_bound_allows(self):
+        for outcome, bound, proven in [
+            ("win", "exact", "win"), ("win", "lower", "win"), ("win", "upper", None),
+            ("draw", "exact", "draw"), ("draw", "lower", None), ("draw", "upper", None),
+            ("loss", "exact", "loss"), ("loss", "upper", "loss"), ("loss", "lower", None),
+        ]:  # fmt: skip
+            with self.subTest(outcome=outcome, bound=bound):
+                score = Score(bound, proof=Proof(outcome))
+                told = {"win": score.is_win(), "draw": score.is_draw(), "loss": score.is_loss()}
+                self.assertEqual([name for name, is_so in told.items() if is_so], [proven] if proven else [])
+        self.assertFalse(Score("exact", eval=10**6).is_win())
+
+    def test_are_written_for_people(self):
+        for score, text in [
+            (Score("exact", eval=-1500), "-1.50"),
+            (Score("lower", eval=20), ">= +0.02"),
+            (Score("exact", wdl=Wdl(310_000, 480_000, 210_000)), "31 %"),
+            (Score("exact", eval=1, proof=Proof("win", 7)), "win in 7"),
+            (Score("exact", proof=Proof("draw")), "draw"),
+        ]:
+            self.assertEqual(str(score), text)
+
+
+class Limits(unittest.TestCase):
+    def fields(self, limit, mode="move"):
+        return {name: value for name, value in limit.fields(mode).items() if value is not None}
+
+    def test_say_what_the_protocol_says(self):
+        per_move = {"clock": {"kind": "per_move", "ms": 150}}
+        for limit, mode, expected in [
+            (plyd.Limit(time=0.15), "move", per_move),
+            (plyd.Limit(time=0.15), "ponder", per_move),
+            (plyd.Limit(time=0.15, depth=3), "analyse", {"limit": {"depth": 3, "time_ms": 150}}),
+            (plyd.Limit(time=-1), "analyse", {"limit": {"time_ms": 0}}),
+            (plyd.Limit(nodes=5, hard=1), "move", {"limit": {"nodes": 5}, "hard_ms": 1000}),
+            (plyd.Limit(time=1, elapsed=0.2, overhead=0.01), "move",
+             {"clock": {"kind": "per_move", "ms": 1000}, "elapsed_ms": 200, "overhead_ms": 10}),
+            (plyd.Limit(clock=plyd.Increment(60, 0.5, opponent=58)), "move",
+             {"clock": {"kind": "increment", "me_ms": 60_000, "inc_ms": 500, "opp_ms": 58_000}}),
+            (plyd.Limit(clock=plyd.Delay(10, 1)), "move", {"clock": {"kind": "delay", "me_ms": 10_000, "delay_ms": 1000}}),
+            (plyd.Limit(clock=plyd.Bank(1, 30)), "move", {"clock": {"kind": "bank", "turn_ms": 1000, "bank_ms": 30_000}}),
+            (plyd.Limit(clock=plyd.Anytime()), "move", {"clock": {"kind": "anytime"}}),
+            (plyd.Limit(clock=plyd.Endless()), "move", {"clock": {"kind": "none"}}),
+            (plyd.Limit(), "analyse", {}),
+        ]:  # fmt: skip
+            with self.subTest(limit=limit, mode=mode):
+                self.assertEqual(self.fields(limit, mode), expected)
+
+    def test_have_one_clock(self):
+        with self.assertRaises(ValueError):
+            plyd.Limit(time=1, clock=plyd.Endless())
+
+
+class OptionsOfPlayers(unittest.TestCase):
+    def test_are_sent_if_they_are_set(self):
+        options = plyd.Options(level=3, deterministic=False, own={"solver": True})
+        self.assertEqual(options.settings(), {"level": 3, "deterministic": False, "solver": True})
+        self.assertEqual(plyd.Options.read(options.settings()), options)
+
+
+class Program(unittest.TestCase):
+    def test_is_the_one_that_came_with_the_package(self):
+        package = pathlib.Path(address.__file__).resolve().parent.parent
+        with tempfile.TemporaryDirectory() as home, unittest.mock.patch.dict(os.environ, {"PATH": home}):
+            os.environ.pop("PLYD_BIN", None)
+            paths = {"purelib": str(package), "platlib": str(package), "scripts": home}
+            get_path = unittest.mock.Mock(side_effect=lambda part, scheme: paths[part])
+            with unittest.mock.patch.object(address, "get_path", get_path):
+                with self.assertRaises(plyd.PlydError):
+                    address.find_program()
+                installed = pathlib.Path(home) / "plyd"
+                installed.touch(mode=0o755)
+                os.environ["PATH"] = "/nowhere"
+                self.assertEqual(address.find_program(), str(installed))
+                paths["purelib"] = paths["platlib"] = "/elsewhere"
+                with self.assertRaises(plyd.PlydError):
+                    address.find_program()
+            os.environ["PLYD_BIN"] = "/opt/plyd"
+            self.assertEqual(address.find_program(), "/opt/plyd")
+
+    def test_is_of_the_same_version(self):
+        manifest = (HERE.parents[1] / "Cargo.toml").read_text()
+        self.assertEqual(re.search(r'^version = "(.*)"', manifest, re.MULTILINE)[1], plyd.__version__)
+
+
+if __name__ == "__main__":
+    unittest.main()
