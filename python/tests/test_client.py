@@ -25,6 +25,15 @@ from plyd.retry import Retry  # noqa: E402
 from support import TIMEOUT, engine  # noqa: E402
 
 
+def in_threads(count, play):
+    """Runs it in so many threads at once, to their ends."""
+    threads = [threading.Thread(target=play) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 class Awaited:
     """An object of the asyncio side, used as if it were of the blocking one."""
 
@@ -369,11 +378,7 @@ class BlockingPlay(Blocking, Play, unittest.TestCase):
             def play():
                 moves.append(server.go(SMALL, plyd.Limit(nodes=200)).move)
 
-            threads = [threading.Thread(target=play) for _ in range(8)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            in_threads(8, play)
             self.assertEqual(len(moves), 8)
 
 

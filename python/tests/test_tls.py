@@ -19,7 +19,7 @@ import plyd  # noqa: E402
 from plyd.address import Address  # noqa: E402
 from plyd.secure import Files  # noqa: E402
 from support import TIMEOUT, engine  # noqa: E402
-from test_client import HUGE, LARGE, SMALL, Asynchronous, Blocking  # noqa: E402
+from test_client import HUGE, LARGE, SMALL, Asynchronous, Blocking, in_threads  # noqa: E402
 
 CERTIFICATES = HERE.parents[1] / "tests" / "certificates"
 
@@ -185,11 +185,7 @@ class BlockingSecure(Blocking, Secure, unittest.TestCase):
                         server.inspect(plyd.Place("isolation", start="x" * 50_000))
                 moves.append(server.go(SMALL, plyd.Limit(nodes=200)).move)
 
-            threads = [threading.Thread(target=play) for _ in range(8)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            in_threads(8, play)
             self.assertEqual(len(moves), 8)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
 from . import wire
+from .closing import AsyncClosing
 from .connection import Connection, received
 from .errors import ConnectionLost, RequestTimeout, ServerError
 from .limit import Limit, Mode, answer_timeout
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .engine import AsyncEngine
 
 
-class AsyncAnalysis:
+class AsyncAnalysis(AsyncClosing):
     """A running search: an iterator over its news that ends with its answer.
 
     In an `async with` it ends with the block, if it has not ended before.
@@ -41,17 +41,6 @@ class AsyncAnalysis:
         self._deadline = None if seconds is None else self._retry.began + seconds
         self._inbox = engine.waiting.inbox()
         connection.send(self.id, wire.encode(self.id, "go", fields), self._inbox)
-
-    async def __aenter__(self) -> AsyncAnalysis:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
 
     async def __aiter__(self) -> AsyncIterator[Info]:
         while self._answer is None:

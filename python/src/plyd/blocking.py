@@ -12,6 +12,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from .address import Address
 from .analysis import AsyncAnalysis
+from .closing import AsyncClosing
 from .engine import AsyncEngine
 from .game import AsyncGame
 from .on_threads import OnThreads
@@ -19,7 +20,7 @@ from .options import Options, Settings
 from .results import Info
 from .wire import Message
 
-A = TypeVar("A")
+A = TypeVar("A", bound=AsyncClosing)
 B = TypeVar("B")
 F = TypeVar("F", bound="Facade[Any]")
 P = ParamSpec("P")
@@ -27,10 +28,21 @@ T = TypeVar("T")
 
 
 class Facade(Generic[A]):
-    """Something of the conversation, to be used without an event loop."""
+    """Something of the conversation, to be used without an event loop; it is closed at the end of a `with`."""
 
     def __init__(self, inner: A) -> None:
         self._inner = inner
+
+    def __enter__(self: F) -> F:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        done(self._inner.close())
 
 
 def done(steps: Coroutine[Any, Any, T]) -> T:
@@ -82,17 +94,6 @@ class Analysis(Facade[AsyncAnalysis]):
         """The id of its `go`."""
         return self._inner.id
 
-    def __enter__(self) -> Analysis:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def __iter__(self) -> Iterator[Info]:
         while not self._inner.is_over:
             info = done(self._inner.next())
@@ -133,17 +134,6 @@ class Game(Facade[AsyncGame]):
 
     def _repr_svg_(self) -> str:
         return self.svg()
-
-    def __enter__(self) -> Game:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class Engine(Facade[AsyncEngine]):
@@ -191,14 +181,3 @@ class Engine(Facade[AsyncEngine]):
     def generation(self) -> int:
         """How many connections there have been: sessions end with theirs."""
         return self._inner.generation
-
-    def __enter__(self) -> Engine:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 from . import wire
 from .address import Address
 from .analysis import AsyncAnalysis
+from .closing import AsyncClosing
 from .connection import Connection, Waiting, received
 from .errors import ConnectionLost
 from .game import AsyncGame
@@ -22,7 +22,7 @@ from .results import Event, PlayResult
 from .wire import Message
 
 
-class AsyncEngine:
+class AsyncEngine(AsyncClosing):
     """A plyd server: started by this program, or connected to at `host:port`, an address of `Address.WRITTEN` or a socket's path.
 
     Use it in an `async with`. `timeout` is how long an answer may take, in seconds; a search has its
@@ -54,14 +54,6 @@ class AsyncEngine:
     async def __aenter__(self) -> AsyncEngine:
         await self.connected()
         return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
 
     async def close(self) -> None:
         """Ends the connection, its searches, and the server if this engine started it."""

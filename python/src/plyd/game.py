@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from .analysis import AsyncAnalysis
+from .closing import AsyncClosing
 from .errors import ConnectionLost, PlydError
 from .limit import Limit, Mode
 from .options import Options, Settings
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .engine import AsyncEngine
 
 
-class AsyncGame:
+class AsyncGame(AsyncClosing):
     """A game being played, with the moves so far. Use it in an `async with`, or `close` it."""
 
     def __init__(self, engine: AsyncEngine, place: Place, options: Options | None, seed: str | None) -> None:
@@ -39,17 +39,6 @@ class AsyncGame:
         self._generation = 0
         # Who was to move after these moves, when the rules were last asked.
         self._mover: tuple[list[str], Side | None] | None = None
-
-    async def __aenter__(self) -> AsyncGame:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
 
     async def opened(self) -> Place:
         """Where the position is: in its session, which is opened again where the connection is a new one."""

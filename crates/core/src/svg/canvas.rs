@@ -76,6 +76,16 @@ enum Part {
     Stroke,
 }
 
+impl Part {
+    /// What the names of its classes end with, and its attribute.
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Fill => ("", "fill"),
+            Self::Stroke => ("-line", "stroke"),
+        }
+    }
+}
+
 /// A rectangle: its left, its top, its width and its height.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Rect {
@@ -173,11 +183,7 @@ impl Canvas {
         }
         let mut out = String::from("<style>@media (prefers-color-scheme:dark){");
         for (colour, part) in &self.used {
-            let (name, _, dark) = colour.forms();
-            let (class, property) = match part {
-                Part::Fill => ("", "fill"),
-                Part::Stroke => ("-line", "stroke"),
-            };
+            let ((name, _, dark), (class, property)) = (colour.forms(), part.names());
             out += &format!(".plyd-{name}{class}{{{property}:{dark}}}");
         }
         out += "}</style>";
@@ -186,11 +192,7 @@ impl Canvas {
 
     /// The attributes that colour a shape.
     fn ink(&mut self, colour: Colour, part: Part) -> String {
-        let (name, light, dark) = colour.forms();
-        let (class, property) = match part {
-            Part::Fill => ("", "fill"),
-            Part::Stroke => ("-line", "stroke"),
-        };
+        let ((name, light, dark), (class, property)) = (colour.forms(), part.names());
         match self.theme {
             Theme::Light => format!(" {property}=\"{light}\""),
             Theme::Dark => format!(" {property}=\"{dark}\""),

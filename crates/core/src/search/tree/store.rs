@@ -8,7 +8,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering};
 
 use crate::score::{Score, Value};
-use crate::search::sort::sort_by_key;
 
 /// Nodes that are allocated together.
 const CHUNK: usize = 1 << 10;
@@ -294,7 +293,7 @@ impl<M: Copy> Store<M> {
                 sizes.push((node.visits(), branches + node.opened() * size_of::<Node<M>>()));
             }
         }
-        sort_by_key(&mut sizes, |&(visits, _)| std::cmp::Reverse(visits));
+        most_visited_first(&mut sizes);
         let mut bytes = 0;
         for (visits, size) in sizes {
             bytes += size;
@@ -380,6 +379,11 @@ impl<M: Copy> Store<M> {
         }
         Some(())
     }
+}
+
+/// Sorts visits and sizes in place, for all games by the same code: there may be as many as nodes.
+fn most_visited_first(sizes: &mut [(u32, usize)]) {
+    sizes.sort_unstable_by_key(|&(visits, _)| std::cmp::Reverse(visits));
 }
 
 #[cfg(test)]
