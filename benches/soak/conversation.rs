@@ -249,7 +249,7 @@ impl Conversation {
 
 /// The client without its limits, which change.
 pub(crate) fn who(client: Option<&NamedClient>) -> Option<(&str, Role)> {
-    client.map(|client| (client.name.as_str(), client.role))
+    client.map(|client| (client.name.as_str(), client.role.known().copied().unwrap_or_default()))
 }
 
 /// What the daemon says to a `hello`.

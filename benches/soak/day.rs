@@ -23,7 +23,7 @@ use plyd::cli::columns::{Columns, grouped};
 use plyd::client::Address;
 use plyd::daemon::{TokenHash, new_token};
 use plyd::zobrist::SplitMix64;
-use plyd_protocol::{Command, ErrorCode, Message, Ping, Role};
+use plyd_protocol::{Command, ErrorCode, Message, Named, Ping, Role};
 use rustix::process::Signal;
 
 use crate::LoadReport;

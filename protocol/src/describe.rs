@@ -4,6 +4,7 @@
 
 #[cfg(feature = "schema")]
 use crate::Limits;
+use crate::OpenWord;
 use crate::Setting;
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -120,7 +121,7 @@ pub struct Word {
 ///     "name": "level", "type": "int", "min": 1, "max": 10, "default": 10, "about": "How strong.",
 /// });
 /// let level: SettingInfo = serde_json::from_value(body)?;
-/// assert_eq!((level.kind, level.default), (SettingKind::Int, Some(Setting::Int(10))));
+/// assert!(level.kind == SettingKind::Int && level.default == Some(Setting::Int(10)));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,7 +131,7 @@ pub struct SettingInfo {
     pub name: String,
     /// The type of its value.
     #[serde(rename = "type")]
-    pub kind: SettingKind,
+    pub kind: OpenWord<SettingKind>,
     /// The value where none is given; absent: another setting decides, or a draw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Setting>,

@@ -55,6 +55,7 @@ mod message;
 #[doc(hidden)]
 pub mod newcomers;
 mod offer;
+mod open;
 mod operate;
 mod outcome;
 mod position;
@@ -88,6 +89,7 @@ pub use message::{BestMove, Envelope, ErrorMessage, Info, Message, Notice, Notic
 #[doc(hidden)]
 pub use message::{splice, stamp};
 pub use offer::{Offer, OfferResult, OfferedGame};
+pub use open::{Named, OpenWord};
 pub use operate::{
     ConnectionInfo, ConnectionState, Connections, ConnectionsResult, Disconnect, DisconnectResult,
     DisconnectTarget, SearchInfo, SearchState, SessionInfo,

@@ -5,10 +5,11 @@
 #[cfg(feature = "schema")]
 use std::borrow::Cow;
 
+use crate::open::named;
 use crate::settings::is_default;
 #[cfg(feature = "schema")]
 use crate::{MAX_INT, MAX_TEXT};
-use crate::{Mode, Role, Stats};
+use crate::{Mode, OpenWord, Role, Stats};
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -128,7 +129,7 @@ pub struct ConnectionInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
     /// How far it is.
-    pub state: ConnectionState,
+    pub state: OpenWord<ConnectionState>,
     /// The name by which the server knows its client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
@@ -137,7 +138,7 @@ pub struct ConnectionInfo {
     pub name: Option<String>,
     /// What its client may ask for; absent before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub role: Option<Role>,
+    pub role: Option<OpenWord<Role>>,
     /// Time since it was opened.
     pub age_ms: u64,
     /// Time since its last line came or its last message was queued.
@@ -167,18 +168,7 @@ pub enum ConnectionState {
     Kept,
 }
 
-impl ConnectionState {
-    /// Its word on the wire.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Stranger => "stranger",
-            Self::Open => "open",
-            Self::Closing => "closing",
-            Self::Kept => "kept",
-        }
-    }
-}
+named!(ConnectionState: Stranger "stranger", Open "open", Closing "closing", Kept "kept");
 
 /// An open session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,9 +193,9 @@ pub struct SearchInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub game: Option<String>,
     /// What it is for.
-    pub mode: Mode,
+    pub mode: OpenWord<Mode>,
     /// How far it is.
-    pub state: SearchState,
+    pub state: OpenWord<SearchState>,
     /// Its threads, once its position is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
@@ -235,19 +225,9 @@ pub enum SearchState {
     Open,
 }
 
-impl SearchState {
-    /// Its word on the wire.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Preparing => "preparing",
-            Self::Waiting => "waiting",
-            Self::Starting => "starting",
-            Self::Searching => "searching",
-            Self::Open => "open",
-        }
-    }
-}
+named!(SearchState:
+    Preparing "preparing", Waiting "waiting", Starting "starting", Searching "searching", Open "open"
+);
 
 /// The connections that a `disconnect` ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

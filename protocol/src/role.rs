@@ -6,13 +6,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::OpenWord;
+use crate::open::named;
+
 /// What a client may ask for; each role may do what those before it may.
 ///
 /// ```
-/// use plyd_protocol::Role;
+/// use plyd_protocol::{Named, Role};
 ///
 /// assert!(Role::Operate > Role::Play, "a role may do what those before it may");
-/// assert_eq!(Role::ALL.map(Role::name), ["play", "analyse", "operate"]);
+/// assert_eq!(Role::ALL.map(|role| role.name()), ["play", "analyse", "operate"]);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -30,17 +33,9 @@ pub enum Role {
 impl Role {
     /// Every role, the lowest first.
     pub const ALL: [Self; 3] = [Self::Play, Self::Analyse, Self::Operate];
-
-    /// Its word on the wire.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Play => "play",
-            Self::Analyse => "analyse",
-            Self::Operate => "operate",
-        }
-    }
 }
+
+named!(Role: Play "play", Analyse "analyse", Operate "operate");
 
 /// A client that the server knows by name, with the limits that count over all its connections together. A
 /// limit that is absent is the server's alone.
@@ -50,7 +45,7 @@ pub struct NamedClient {
     /// Its name.
     pub name: String,
     /// What it may ask for.
-    pub role: Role,
+    pub role: OpenWord<Role>,
     /// Connections over sockets at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,

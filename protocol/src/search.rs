@@ -1,6 +1,7 @@
 //! The requests about searches (`go`, `update`, `stop`) with their clocks and limits. Nothing here computes a
 //! time.
 
+use crate::open::named;
 #[cfg(feature = "schema")]
 use crate::position::NAME_PATTERN;
 use crate::settings::is_default;
@@ -133,6 +134,8 @@ pub enum Mode {
     /// Thinking in the opponent's time, until `update` or `stop`.
     Ponder,
 }
+
+named!(Mode: Move "move", Analyse "analyse", Ponder "ponder");
 
 /// A clock, by `kind`. A clock at 0 or less means: answer at once.
 ///

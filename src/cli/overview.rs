@@ -2,7 +2,7 @@
 //!
 //! Knows neither where the lines go nor how many fit.
 
-use plyd_protocol::{ConnectionInfo, Mode, SearchInfo, SearchState};
+use plyd_protocol::{ConnectionInfo, SearchInfo, SearchState};
 
 use super::columns::{Columns, grouped};
 use super::operator::View;
@@ -37,7 +37,10 @@ pub(super) fn head(view: &View, nodes_per_second: Option<u64>) -> [Text; 2] {
     parts.extend(connections.as_ref().map(|all| count(all.len() as u64, "connection")));
     parts.push(count(status.sessions, "session"));
     let waits = |search: &&SearchInfo| {
-        matches!(search.state, SearchState::Preparing | SearchState::Waiting | SearchState::Starting)
+        matches!(
+            search.state.known(),
+            Some(SearchState::Preparing | SearchState::Waiting | SearchState::Starting)
+        )
     };
     let searches = connections.iter().flatten().flat_map(|connection| &connection.searches);
     let waiting = match searches.filter(waits).count() {
@@ -93,14 +96,14 @@ fn connections(rows: &mut Vec<Row>, all: &[ConnectionInfo]) {
     ]);
     let mut subjects = Vec::new();
     for one in all {
-        let role = one.role.map_or("", |role| role.name());
+        let role = one.role.as_ref().map_or("", |role| role.name());
         let from = format!("{} {}", one.transport, one.peer.as_deref().unwrap_or_default());
         table.row([
             one.connection.to_string(),
             client(one),
-            role.to_owned(),
+            line(role),
             line(&from),
-            one.state.name().to_owned(),
+            line(one.state.name()),
             span(one.age_ms),
             span(one.idle_ms),
             grouped(one.requests),
@@ -137,8 +140,8 @@ fn searches(rows: &mut Vec<Row>, all: &[ConnectionInfo]) {
             client(one),
             line(session.as_deref().unwrap_or_default()),
             line(search.game.as_deref().unwrap_or_default()),
-            mode(search.mode).to_owned(),
-            search.state.name().to_owned(),
+            line(search.mode.name()),
+            line(search.state.name()),
             search.threads.map(|threads| threads.to_string()).unwrap_or_default(),
             span(search.age_ms),
             search.due_ms.map(span).unwrap_or_default(),
@@ -183,14 +186,6 @@ fn client(one: &ConnectionInfo) -> String {
         (Some(client), _) => line(client),
         (None, Some(name)) => format!("\"{}\"", line(name)),
         (None, None) => String::new(),
-    }
-}
-
-fn mode(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Move => "move",
-        Mode::Analyse => "analyse",
-        Mode::Ponder => "ponder",
     }
 }
 

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use plyd_protocol::{Role, echo};
+use plyd_protocol::{Named, Role, echo};
 
 use super::file::{Table, read_tables};
 use super::given::{GivenSetting, SettingError};
@@ -156,7 +156,7 @@ pub(in crate::cli) fn name(text: &str) -> Result<String, String> {
 
 fn role(text: &str) -> Result<Role, String> {
     let role = Role::ALL.into_iter().find(|role| role.name() == text);
-    role.ok_or_else(|| format!("give {}", Role::ALL.map(Role::name).join(", ")))
+    role.ok_or_else(|| format!("give {}", Role::ALL.map(|role| role.name()).join(", ")))
 }
 
 fn hash(text: &str) -> Result<TokenHash, String> {

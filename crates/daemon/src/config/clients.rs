@@ -56,7 +56,7 @@ impl Client {
     /// The client as `hello` announces it.
     pub(crate) fn to_wire(&self) -> NamedClient {
         let ClientLimits { connections, sessions, searches, threads, memory_bytes } = self.limits;
-        let (name, role) = (self.name.clone(), self.role);
+        let (name, role) = (self.name.clone(), self.role.into());
         NamedClient { name, role, connections, sessions, searches, threads, memory_bytes }
     }
 }

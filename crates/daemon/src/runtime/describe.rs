@@ -137,7 +137,7 @@ fn setting(spec: &Spec) -> SettingInfo {
     };
     SettingInfo {
         name: spec.name.to_owned(),
-        kind,
+        kind: kind.into(),
         default: settings::default(spec.kind).as_ref().map(bridge::setting),
         min: range.map(|(min, _)| min),
         max: range.map(|(_, max)| max),

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plyd_protocol as wire;
-use plyd_protocol::ErrorCode;
+use plyd_protocol::{ErrorCode, Named};
 
 use super::budget::{Memory, Quota};
 use super::job::Job;
