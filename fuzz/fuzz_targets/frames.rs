@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plyd::zobrist::SplitMix64;
+use plyd_core::zobrist::SplitMix64;
 use plyd_protocol::frames::{
     ControlFrame, Frames, Piece, Writer, close_status, put_close, put_ping, put_pong, put_text_header,
 };

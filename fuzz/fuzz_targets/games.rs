@@ -10,10 +10,10 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use plyd::engine::settings::{self, Settings};
-use plyd::engine::{AnyRoot, Entry, FaultCode, Place, ToMove};
-use plyd::game::{Drawing, Setting};
-use plyd::games::REGISTRY;
+use plyd_core::engine::settings::{self, Settings};
+use plyd_core::engine::{AnyRoot, Entry, FaultCode, Place, ToMove};
+use plyd_core::game::{Drawing, Setting};
+use plyd_games::REGISTRY;
 
 /// Plies of a random game that are checked from each position.
 const CHECKED: usize = 2;

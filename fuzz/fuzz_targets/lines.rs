@@ -6,8 +6,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plyd::framing::{Event, Framing};
-use plyd::zobrist::SplitMix64;
+use plyd_core::zobrist::SplitMix64;
+use plyd_protocol::framing::{Event, Framing};
 
 /// What was found: a line's number, and its bytes unless it was too long.
 type LineRead = (u64, Option<Vec<u8>>);

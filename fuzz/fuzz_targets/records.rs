@@ -10,11 +10,11 @@ use std::sync::LazyLock;
 use std::{env, fs, process};
 
 use libfuzzer_sys::fuzz_target;
-use plyd::arena::PlayedGame;
-use plyd::arena::archive::{Archive, ArchiveError};
-use plyd::bridge;
-use plyd::engine::settings;
-use plyd::games::REGISTRY;
+use plyd_arena::PlayedGame;
+use plyd_arena::archive::{Archive, ArchiveError};
+use plyd_bridge as bridge;
+use plyd_core::engine::settings;
+use plyd_games::REGISTRY;
 
 /// A file of this process in memory, where there is such a place.
 static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
