@@ -438,6 +438,8 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
             }
         }
         sort_by_key(&mut roots[..multipv], |known| -i64::from(known.value.score.raw()));
+        // Before its lines, so that the counters beside them say the same.
+        self.thread.complete(iteration.depth);
         (iteration.publish)(&found(roots, multipv));
     }
 

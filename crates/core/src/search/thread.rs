@@ -273,6 +273,14 @@ impl<'a> SearchThread<'a> {
         self.counted = self.nodes;
     }
 
+    /// A depth was searched whole.
+    pub(super) fn complete(&mut self, depth: u32) {
+        self.depth = depth;
+        if self.shows {
+            self.show();
+        }
+    }
+
     /// Shows the counters to the rest of the process.
     pub(super) fn show(&self) {
         self.control.show(Stats {
