@@ -33,6 +33,7 @@ mod input;
 mod interrupt;
 #[cfg(feature = "ladder")]
 mod ladder;
+mod man;
 #[cfg(feature = "fleet")]
 mod nats;
 mod new_game;
@@ -68,6 +69,7 @@ mod trials;
 mod tune;
 mod ugi;
 mod verbosity;
+mod version;
 mod watch;
 mod words;
 #[cfg(feature = "fleet")]
@@ -86,23 +88,11 @@ use failure::Failure;
 
 /// A game-engine daemon: abstract games behind one line-based JSON protocol.
 #[derive(Debug, Parser)]
-#[command(name = "plyd", version = VERSION, after_help = EXAMPLES, max_term_width = 110)]
+#[command(name = "plyd", version, long_version = version::text(), after_help = EXAMPLES, max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
 }
-
-/// What `plyd --version` prints behind the name. `cargo install` from a registry does not read the flags of
-/// `.cargo/config.toml`, so a build without them says so.
-const VERSION: &str = if cfg!(all(target_arch = "x86_64", not(target_feature = "popcnt"))) {
-    concat!(
-        env!("CARGO_PKG_VERSION"),
-        "\ncompiled without popcnt, which costs a tenth of the speed; on processors made since 2009 build it with\n",
-        "RUSTFLAGS=\"-C target-cpu=x86-64-v2\""
-    )
-} else {
-    env!("CARGO_PKG_VERSION")
-};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -193,6 +183,8 @@ enum Command {
     NewGame(new_game::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
+    /// Write manual pages, one for each command
+    Man(man::Args),
 }
 
 /// The command `plyd` with plyd's own games.
@@ -305,6 +297,7 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         Command::Confined(args) => confined::run(&args),
         Command::NewGame(args) => new_game::run(&args, &mut out),
         Command::Completions(args) => completions::run(&args, &mut out),
+        Command::Man(args) => man::run(&args, &mut out),
     }
     // What was printed before a failure is shown before its message.
     .and_then(|()| Ok(out.flush()?))

@@ -149,6 +149,37 @@ fn a_game_that_is_over_is_reported_with_its_outcome() {
 }
 
 #[test]
+fn manual_pages_are_written_for_each_command() {
+    let folder = std::env::temp_dir().join(format!("plyd-man-{}", std::process::id()));
+    let man = folder.join("man1");
+    stdout(&["man", man.to_str().unwrap()]);
+    let page = |name: &str| std::fs::read_to_string(man.join(name)).unwrap();
+    assert!(page("plyd.1").contains("plyd\\-go(1)"), "{}", page("plyd.1"));
+    for example in ["plyd go isolation", "\\-\\-time"] {
+        assert!(page("plyd-go.1").contains(example), "{example}");
+    }
+    // What nobody calls has none.
+    assert!(!man.join("plyd-reaper.1").exists());
+
+    let file = folder.join("file");
+    std::fs::write(&file, "").unwrap();
+    let refused = plyd(&["man", file.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("cannot write manual pages to"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn the_version_tells_the_build() {
+    assert_eq!(stdout(&["-V"]), concat!("plyd ", env!("CARGO_PKG_VERSION"), "\n"));
+    let version = stdout(&["--version"]);
+    let build = version.lines().nth(1).unwrap();
+    assert!(build.starts_with("built from "), "{version}");
+    assert!(build.contains(std::env::consts::OS), "{version}");
+    assert_eq!(build.contains("service"), cfg!(feature = "service"), "{version}");
+}
+
+#[test]
 fn the_version_says_whether_popcnt_is_compiled_out() {
     let lacks = cfg!(all(target_arch = "x86_64", not(target_feature = "popcnt")));
     let version = stdout(&["--version"]);
