@@ -7,7 +7,6 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::failure::Failure;
 use super::serve::{Rights, client_name, read_clients};
@@ -70,14 +69,7 @@ fn new(New { name, clients_file, rights }: &New, out: &mut impl Write) -> Result
 
 fn random_token() -> Result<String, Failure> {
     let mut bytes = [0; 32];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match getrandom(&mut bytes[filled..], GetRandomFlags::empty()) {
-            Ok(count) => filled += count,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(io::Error::from(error).into()),
-        }
-    }
+    getrandom::fill(&mut bytes).map_err(io::Error::from)?;
     Ok(new_token(&bytes))
 }
 

@@ -15,7 +15,6 @@ use plyd_ladder::serve::{BoxedStream, Handshake, LOG, Listener, Listeners, Serve
 use plyd_ladder::store::{Store, StoreError, StoreHandle};
 use plyd_protocol::newcomers::Progress;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
@@ -259,7 +258,7 @@ fn address(args: &Args, listeners: &Listeners) -> io::Result<String> {
 
 fn settings(args: &Args) -> Result<Settings, Failure> {
     let mut seed = [0; 8];
-    getrandom(&mut seed, GetRandomFlags::empty()).map_err(io::Error::from)?;
+    getrandom::fill(&mut seed).map_err(io::Error::from)?;
     let ms = Duration::from_millis;
     let mut settings = Settings::new(crate::cli::signed_build::builds()?, u64::from_ne_bytes(seed));
     settings.games = args.encounters as usize;

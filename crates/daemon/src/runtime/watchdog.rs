@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::Shared;
-use crate::log::{self, targets};
+use crate::log;
 use plyd_core::search::clock::now_ns;
 
 /// Keeps deadlines until the daemon ends.
@@ -39,7 +39,7 @@ pub(crate) fn watch(shared: &Arc<Shared>) {
 fn sleep_precisely() {
     let slack = std::num::NonZeroU64::new(1);
     if let Err(error) = rustix::thread::set_current_timer_slack(slack) {
-        tracing::debug!(target: targets::WATCHDOG, %error, "timers keep their slack");
+        tracing::debug!(target: log::targets::WATCHDOG, %error, "timers keep their slack");
     }
 }
 

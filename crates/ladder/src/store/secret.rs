@@ -3,8 +3,6 @@
 use std::fmt::{self, Write};
 use std::io;
 
-use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
 use sha2::{Digest, Sha256};
 
 /// A secret that was just made. It is shown once.
@@ -18,14 +16,7 @@ impl Secret {
     /// The system has no randomness.
     pub fn draw() -> io::Result<Self> {
         let mut bytes = [0; 32];
-        let mut filled = 0;
-        while filled < bytes.len() {
-            match getrandom(&mut bytes[filled..], GetRandomFlags::empty()) {
-                Ok(count) => filled += count,
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        getrandom::fill(&mut bytes)?;
         Ok(Self(hex("plyd_", &bytes)))
     }
 

@@ -1,7 +1,6 @@
 //! The promise that a connection is kept: who may have it, and the token that proves it.
 
 use plyd_protocol::Resumable;
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::config::clients::{TokenHash, mark_token};
 use crate::ids::ConnId;
@@ -23,19 +22,12 @@ pub(crate) struct Promise {
 /// found where they do not belong. None if the system has none to give.
 pub(crate) fn fresh_token() -> Option<String> {
     let mut bytes = [0; 16];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match getrandom(&mut bytes[filled..], GetRandomFlags::empty()) {
-            Ok(count) => filled += count,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => {
-                tracing::error!(
-                    target: targets::KEPT_PROMISE, %error,
-                    "the system gives no random bytes: a connection cannot be kept"
-                );
-                return None;
-            }
-        }
+    if let Err(error) = getrandom::fill(&mut bytes) {
+        tracing::error!(
+            target: targets::KEPT_PROMISE, %error,
+            "the system gives no random bytes: a connection cannot be kept"
+        );
+        return None;
     }
     Some(mark_token(&bytes))
 }
