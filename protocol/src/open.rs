@@ -1,4 +1,5 @@
-//! Words of messages whose lists may grow within version 1, so that a client reads those of newer servers too.
+//! Words of messages whose lists may grow within version 1, so that a client reads those of newer servers
+//! too.
 
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
