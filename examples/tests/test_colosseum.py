@@ -21,9 +21,11 @@ class Colosseum(RefereeTest):
         self.assertTrue(all(report["plain"] for report in reports))
         self.assertGreaterEqual(sum(own > other for own, other in (r["scores"] for r in reports)), 2)
 
-    def test_plays_legal_moves_without_an_engine(self):
-        reports, warning = self.run_referee("colosseum.py", 2, 0.2, program="/nonexistent/plyd-of-nobody")
-        self.assertEqual([report["walks"] for report in reports], [0] * 2)
+    def test_plays_legal_moves_without_an_engine_and_never_walls_itself_in(self):
+        reports, warning = self.run_referee("colosseum.py", 4, 0.2, program="/nonexistent/plyd-of-nobody")
+        self.assertEqual([report["walks"] for report in reports], [0] * 4)
+        self.assertTrue(all(report["plain"] for report in reports))
+        self.assertEqual([report["walled"] for report in reports], [0] * 4, "it walled itself in")
         self.assertEqual(warning.count("playing without an engine"), 1)
 
     def test_leaves_nothing_behind_when_killed(self):

@@ -136,6 +136,38 @@ class Life(unittest.TestCase):
         )
         self.assertEqual(out.split(), ["1", "True"])
 
+    def test_a_short_limit_leaves_time_for_a_search_and_is_warned_of_once(self):
+        program = tempfile.NamedTemporaryFile("w", suffix="-engine", delete=False)
+        self.addCleanup(os.remove, program.name)
+        with program:
+            program.write(f"#!{sys.executable}\n{BUSY.replace('left = 2', 'left = 0')}")
+        os.chmod(program.name, 0o755)
+        # The engine answers with the time that it is given; the clock stands still.
+        for limit, given, warnings in [(0.150, "125", 0), (0.076, "51", 0), (0.030, "20", 1), (0.006, "4", 1)]:
+            with self.subTest(limit=limit):
+                out = self.run_program(
+                    f"os.environ['PLYD_BIN'], sys.stderr = {program.name!r}, sys.stdout\n"
+                    "import link as module, types\n"
+                    "link = Link('l-game')\n"
+                    "module.time = types.SimpleNamespace(monotonic=lambda: 100.0)\n"
+                    f"print([list(link.moves({{}}, str, 100.0001 + {limit}, 0.025)) for _ in range(2)])\n",
+                    opens=False,
+                )
+                self.assertIn(str([[given], [given]]), out)
+                self.assertEqual(out.count("is short for a margin of 25 ms"), warnings, out)
+
+    def test_processes_that_are_forked_warn_once_together(self):
+        out = self.run_program(
+            "sys.stderr = sys.stdout\n"
+            "for _ in range(3):\n"
+            "    if (child := os.fork()) == 0:\n"
+            "        link.kept_off(0.02, 0.025)\n"
+            "        sys.stdout.flush()\n"
+            "        os._exit(0)\n"
+            "    os.waitpid(child, 0)\n"
+        )
+        self.assertEqual(out.count("is short for a margin of 25 ms"), 1, out)
+
     def test_asks_again_only_if_the_clock_leaves_ten_milliseconds_then(self):
         program = tempfile.NamedTemporaryFile("w", suffix="-engine", delete=False)
         self.addCleanup(os.remove, program.name)

@@ -1,7 +1,7 @@
 """plyd as an agent of Colosseum Survival.
 
 Put this file into `agents/`, add `from .plyd_agent import PlydAgent` to `agents/__init__.py`, and run
-`python simulator.py --player_1 plyd_agent --player_2 random_agent --autoplay --autoplay_runs 10`.
+`python3 simulator.py --player_1 plyd_agent --player_2 random_agent --autoplay --autoplay_runs 10`.
 plyd must be on the PATH, or PLYD_BIN must name it. Standard library only.
 """
 
@@ -9,6 +9,7 @@ from agents.agent import Agent
 from store import register_agent
 
 SIDES = "urdl"  # the referee's 0 up, 1 right, 2 down, 3 left
+STEPS = (-1, 0), (0, 1), (1, 0), (0, -1)
 
 
 @register_agent("plyd_agent")
@@ -28,11 +29,10 @@ class PlydAgent(Agent):
         """Answers ((row, column), side) in plain ints: a walk of at most `max_step`, and its wall."""
         deadline = time.monotonic() + self.TURN
         own, other = plain(my_pos), plain(adv_pos)
-        best = own, next((side for side in range(4) if not chess_board[own[0]][own[1]][side]), 0)
-        position = {"start": board(chess_board, own, other)}
+        best, position = None, {"start": board(chess_board, own, other)}
         for best in self.link.moves(position, read_move, deadline, self.MARGIN):
             pass  # each is better than the one before
-        return best
+        return best or fallback(chess_board, own, other, max_step)
 
 
 def plain(place):
@@ -42,6 +42,37 @@ def plain(place):
 def read_move(text):
     row, column, side = text
     return (int(row, 16), int(column, 16)), SIDES.index(side)
+
+
+def fallback(walls, own, other, reach):
+    """A move for want of an engine: a near one that keeps two ways open, and walls us in only if all moves do."""
+    best, best_worth = (own, 0), None
+    for place in spread(walls, own, reach, blocked=other):
+        free = [side for side in range(4) if not walls[place[0]][place[1]][side]]
+        for side in free:
+            beyond = place[0] + STEPS[side][0], place[1] + STEPS[side][1]
+            built = (place, side), (beyond, (side + 2) % 4)
+            zone = spread(walls, place, built=built)
+            more = 0 if other in zone else len(zone) - len(spread(walls, other, built=built))
+            if more >= 0 and len(free) > 2:
+                return place, side
+            worth = more, len(free)
+            if best_worth is None or worth > best_worth:
+                best, best_worth = (place, side), worth
+    return best
+
+
+def spread(walls, start, steps=None, blocked=None, built=()):
+    """The cells within so many steps, nearest first, with more walls than there are."""
+    found, queue = {start: 0}, [start]
+    for place in queue:
+        for side, (down, right) in enumerate(STEPS):
+            beyond = place[0] + down, place[1] + right
+            is_open = not walls[place[0]][place[1]][side] and (place, side) not in built
+            if is_open and beyond != blocked and beyond not in found and found[place] != steps:
+                found[beyond] = found[place] + 1
+                queue.append(beyond)
+    return queue
 
 
 def board(walls, own, other):
@@ -67,6 +98,9 @@ import time
 
 # An engine is asked again only if so many seconds are left: less is no time for a search and its answer.
 LEAST_CLOCK = 0.01
+
+# At most this share of a time limit is kept off it, so that a short one leaves time for a search.
+SHARE = 1 / 3
 
 
 class Web:
@@ -145,10 +179,10 @@ class Link:
         "$0" serve --unix "$1" >/dev/null 2>&1 &
         read -r _
         kill -9 $! 2>/dev/null
-        rm -f "$1"
+        rm -f "$1" "$1.warned"
         rmdir "${1%/*}"
     """
-    reaper, path, listened, warned = None, None, False, False
+    reaper, path, listened, warned, hurried = None, None, False, False, False
     failures, tolerated = 0, 4  # in a row; past them there is no engine
     pid, parent = os.getpid(), None  # the parent of a forked process, as long as that lives
 
@@ -175,8 +209,9 @@ class Link:
 
         `read` makes the referee's move of a text, or None of one that it would not take. `deadline`
         (of `time.monotonic`) is when the last move must have been used, and `margin` what plyd keeps
-        off it, in seconds. Other `fields` go into the `go` as they are.
+        off it, in seconds; less of a short time. Other `fields` go into the `go` as they are.
         """
+        margin = self.kept_off(deadline - time.monotonic(), margin)
         for attempt in range(2):
             try:
                 for text in self.search(position, deadline, margin, fields):
@@ -192,6 +227,17 @@ class Link:
                 if attempt or time.monotonic() > deadline - margin:
                     self.warn(error)
                     return
+
+    def kept_off(self, limit, margin):
+        """What to keep off a limit, in seconds: the margin, or a share of a short limit, with a warning."""
+        most = max(limit, 0) * SHARE
+        if margin > most > 0 and Link.is_first_warning():
+            print(
+                f"plyd adapter: a limit of {limit * 1000:.0f} ms is short for a margin of {margin * 1000:.0f} ms; "
+                f"keeping {most * 1000:.0f} ms, so an answer may be late where other programs use the cores",
+                file=sys.stderr,
+            )
+        return min(margin, most)
 
     def search(self, position, deadline, margin, fields):
         if self.owner != os.getpid() or self.socket is None:
@@ -338,6 +384,17 @@ class Link:
         if not Link.warned:
             print(f"plyd adapter: {reason}; playing without an engine", file=sys.stderr)
         Link.warned = True
+
+    @classmethod
+    def is_first_warning(cls):
+        """Whether none of the processes that share the socket has warned of a short limit yet."""
+        first, cls.hurried = not cls.hurried, True
+        try:
+            if first and cls.path is not None:
+                os.close(os.open(cls.path + ".warned", os.O_CREAT | os.O_EXCL))
+        except OSError:  # it is there, or nothing can be: once is better than always
+            return False
+        return first
 
     @classmethod
     def start(cls):

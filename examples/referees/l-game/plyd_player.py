@@ -242,6 +242,9 @@ import time
 # An engine is asked again only if so many seconds are left: less is no time for a search and its answer.
 LEAST_CLOCK = 0.01
 
+# At most this share of a time limit is kept off it, so that a short one leaves time for a search.
+SHARE = 1 / 3
+
 
 class Web:
     """A socket with the frames of WebSocket (RFC 6455) under its lines."""
@@ -319,10 +322,10 @@ class Link:
         "$0" serve --unix "$1" >/dev/null 2>&1 &
         read -r _
         kill -9 $! 2>/dev/null
-        rm -f "$1"
+        rm -f "$1" "$1.warned"
         rmdir "${1%/*}"
     """
-    reaper, path, listened, warned = None, None, False, False
+    reaper, path, listened, warned, hurried = None, None, False, False, False
     failures, tolerated = 0, 4  # in a row; past them there is no engine
     pid, parent = os.getpid(), None  # the parent of a forked process, as long as that lives
 
@@ -349,8 +352,9 @@ class Link:
 
         `read` makes the referee's move of a text, or None of one that it would not take. `deadline`
         (of `time.monotonic`) is when the last move must have been used, and `margin` what plyd keeps
-        off it, in seconds. Other `fields` go into the `go` as they are.
+        off it, in seconds; less of a short time. Other `fields` go into the `go` as they are.
         """
+        margin = self.kept_off(deadline - time.monotonic(), margin)
         for attempt in range(2):
             try:
                 for text in self.search(position, deadline, margin, fields):
@@ -366,6 +370,17 @@ class Link:
                 if attempt or time.monotonic() > deadline - margin:
                     self.warn(error)
                     return
+
+    def kept_off(self, limit, margin):
+        """What to keep off a limit, in seconds: the margin, or a share of a short limit, with a warning."""
+        most = max(limit, 0) * SHARE
+        if margin > most > 0 and Link.is_first_warning():
+            print(
+                f"plyd adapter: a limit of {limit * 1000:.0f} ms is short for a margin of {margin * 1000:.0f} ms; "
+                f"keeping {most * 1000:.0f} ms, so an answer may be late where other programs use the cores",
+                file=sys.stderr,
+            )
+        return min(margin, most)
 
     def search(self, position, deadline, margin, fields):
         if self.owner != os.getpid() or self.socket is None:
@@ -512,6 +527,17 @@ class Link:
         if not Link.warned:
             print(f"plyd adapter: {reason}; playing without an engine", file=sys.stderr)
         Link.warned = True
+
+    @classmethod
+    def is_first_warning(cls):
+        """Whether none of the processes that share the socket has warned of a short limit yet."""
+        first, cls.hurried = not cls.hurried, True
+        try:
+            if first and cls.path is not None:
+                os.close(os.open(cls.path + ".warned", os.O_CREAT | os.O_EXCL))
+        except OSError:  # it is there, or nothing can be: once is better than always
+            return False
+        return first
 
     @classmethod
     def start(cls):

@@ -92,6 +92,12 @@ class World:
         self.wall(*move)
         self.turn = 1 - self.turn
 
+    def loses(self, move):
+        """Whether the move ends the game, and the mover has fewer cells then."""
+        after = copy.deepcopy(self)
+        after.play(move)
+        return after.over() and len(after.zone(self.turn)) < len(after.zone(1 - self.turn))
+
     def over(self):
         return self.places[1] not in self.zone(0)
 
@@ -106,7 +112,7 @@ def main(games, seconds):
 
     for game in range(int(games)):
         random.seed(game)
-        world, walks, plain = World((5, 6, 8, 12)[game % 4]), 0, True
+        world, walks, plain, walled = World((5, 6, 8, 12)[game % 4]), 0, True, 0
         ours = game % 2
         agent = REGISTRY["plyd_agent"]()
         assert agent.autoplay
@@ -119,9 +125,10 @@ def main(games, seconds):
                 plain = plain and all(type(n) is int for n in (*answer[0], answer[1]))
                 walks += answer not in world.moves()  # the referee walks at random then
                 move = answer if answer in world.moves() else move
+                walled += world.loses(move) and not all(map(world.loses, world.moves()))
             world.play(move)
         scores = [len(world.zone(player)) for player in (ours, 1 - ours)]
-        print(json.dumps({"scores": scores, "walks": walks, "plain": plain}), flush=True)
+        print(json.dumps({"scores": scores, "walks": walks, "plain": plain, "walled": walled}), flush=True)
 
 
 if __name__ == "__main__":
