@@ -6,6 +6,7 @@
 
 mod arena;
 mod bench;
+mod botzone;
 mod build;
 mod clock;
 mod close;
@@ -162,6 +163,8 @@ enum Command {
     Show(show::Args),
     /// Play a game for a program that speaks UGI, such as cutegames
     Ugi(ugi::Args),
+    /// Play a game as a bot of Botzone, or of a judge of that form
+    Botzone(botzone::Args),
     /// Send a recorded conversation again and compare the answers
     Replay(replay::Args),
     /// Check a server of the protocol against the specification
@@ -287,6 +290,7 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         Command::Train(args) => train::run(&args, &mut out),
         Command::Show(args) => show::run(&args, &mut out),
         Command::Ugi(args) => ugi::run(&args),
+        Command::Botzone(args) => botzone::run(&args),
         Command::Replay(args) => replay::run(&args, &mut out),
         Command::Conform(args) => conform::run(&args, &mut out),
         Command::Connect(args) => connect::run(&args, &mut out),

@@ -8,7 +8,7 @@ use crate::engine::settings::{self, Caps, Renamed};
 use crate::engine::{AnyRoot, Entry};
 use crate::game::{Kind, Rules, Spec};
 use crate::options::{COMMON, Options};
-use plyd_protocol::{Setting, Settings};
+use plyd_protocol::{Seed, Setting, Settings};
 
 use super::failure::Failure;
 use super::{parse, registry};
@@ -86,6 +86,17 @@ fn drawn_rules(entry: &Entry, given: &[(String, String)], seed: u64) -> Result<R
 /// A game's rules from texts, as the protocol sends them. Names that the game does not have stay texts.
 pub(super) fn rule_settings(entry: &Entry, given: &[(String, String)]) -> Settings {
     typed(entry.rules.iter(), given)
+}
+
+/// Rules that draw a position draw the same one in each process: two engines of a match begin at one
+/// position.
+pub(super) fn drawn_alike(entry: &Entry, mut rules: Settings) -> Settings {
+    for spec in entry.rules {
+        if spec.kind == Kind::Seed && rules.get(spec.name).is_none() {
+            rules.insert(spec.name, Seed(0).to_string());
+        }
+    }
+    rules
 }
 
 /// A player's options from texts, as the protocol sends them. Names that the game does not have stay texts.

@@ -236,6 +236,7 @@ fn every_command_explains_itself() {
         "conform",
         "replay",
         "ugi",
+        "botzone",
         "completions",
     ] {
         assert!(stdout(&["help", command]).contains("Examples:"), "{command}");

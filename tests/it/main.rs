@@ -29,6 +29,7 @@ mod ugi_engine;
 
 mod arena;
 mod backlog;
+mod botzone;
 mod cli;
 mod conformance;
 mod connect;

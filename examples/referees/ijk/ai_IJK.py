@@ -8,7 +8,7 @@ import copy
 
 TURN = 1.0  # seconds a move, of the 60 that the referee allows: a game has hundreds of moves
 MARGIN = 0.05
-LINKS = {}
+LINKS: dict = {}
 
 
 def next_move(game):

@@ -189,7 +189,8 @@ def main(arguments):
     if "--start" in arguments:
         board = Board.read(arguments[arguments.index("--start") + 1])
     link = Link("l-game", options=OPTIONS)
-    start, played, bad, ours = board.text(), [], 0, "--first" in arguments
+    played: list = []
+    start, bad, ours = board.text(), 0, "--first" in arguments
 
     def answer():
         nonlocal board

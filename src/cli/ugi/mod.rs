@@ -17,14 +17,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use crate::daemon::{Config, Connection, Daemon, Limits};
-use crate::engine::Entry;
 use crate::framing::{Event, Framing};
-use crate::game::Kind;
 use crate::search::clock::now_ns;
-use plyd_protocol::{Envelope, MAX_LINE, Message, Position, Seed, Settings};
+use plyd_protocol::{Envelope, MAX_LINE, Message, Position};
 
 use super::failure::Failure;
-use super::position::PositionArgs;
+use super::position::{self, PositionArgs};
 use super::registry;
 use running::Running;
 use session::{Requests, Session, Unanswered};
@@ -65,7 +63,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     } else {
         Position::default()
     };
-    let rules = drawn_alike(entry, args.position.rule_settings()?);
+    let rules = position::drawn_alike(entry, args.position.rule_settings()?);
     drop(root);
 
     let limits = Limits {
@@ -93,17 +91,6 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     // Until the connection is over: after `quit`, or when the input ended and all is answered.
     listen(&connection, &running, answer)?;
     commands.join().unwrap_or_else(|_| Err(Failure::Failed("the thread that reads commands broke".into())))
-}
-
-/// Rules that draw a position draw the same one in each process: two engines of a match start from one
-/// `startpos`.
-fn drawn_alike(entry: &Entry, mut rules: Settings) -> Settings {
-    for spec in entry.rules {
-        if spec.kind == Kind::Seed && rules.get(spec.name).is_none() {
-            rules.insert(spec.name, Seed(0).to_string());
-        }
-    }
-    rules
 }
 
 /// Carries out what standard input says, until it ends or says `quit`.
