@@ -76,6 +76,7 @@ fn record(table: &Table, plies: &[Ply]) -> Game {
     let name = |index: usize| Entrant { index, name: table.seats[index].name(&table.common), build: None };
     let at_end = plies.len() == table.history.at();
     Game {
+        line: 0,
         record: Record {
             record: Record::VERSION,
             game: table.entry.name.to_owned(),
