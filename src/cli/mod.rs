@@ -43,6 +43,7 @@ mod output;
 mod overview;
 mod own;
 mod parse;
+mod pencil;
 mod perft;
 mod picture;
 mod play;

@@ -12,7 +12,7 @@ use super::view::ViewChange;
 pub(super) enum Command {
     Help(Option<String>),
     Moves(String),
-    Board(Shape),
+    Board(Option<Shape>),
     Text,
     Rules,
     History,
@@ -50,11 +50,11 @@ pub(super) enum Command {
 /// How the board is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// Once more, as it is shown now.
-    Again,
-    /// As a picture, from now on.
+    /// As a picture.
     Picture,
-    /// In words, from now on.
+    /// As a picture with pencil marks in its cells, if there are any.
+    Marks,
+    /// In words.
     Words,
 }
 
@@ -88,14 +88,16 @@ pub(super) const COMMANDS: &[Spec] = &[
     },
     Spec {
         name: "board",
-        takes: "[words|picture]",
-        about: "the board again; from now on in words, as for a screen reader, or as a picture",
+        takes: "[words|picture|marks]",
+        about: "the board again; from now on in words, as for a screen reader, as a picture, or as one with what is \
+                marked in its cells, such as Sudoku's candidates",
         example: "board words",
         read: |rest| match rest {
-            "" => Ok(Command::Board(Shape::Again)),
-            "picture" => Ok(Command::Board(Shape::Picture)),
-            "words" => Ok(Command::Board(Shape::Words)),
-            _ => Err("say `board`, `board words` or `board picture`".into()),
+            "" => Ok(Command::Board(None)),
+            "picture" => Ok(Command::Board(Some(Shape::Picture))),
+            "marks" => Ok(Command::Board(Some(Shape::Marks))),
+            "words" => Ok(Command::Board(Some(Shape::Words))),
+            _ => Err("say `board`, `board words`, `board picture` or `board marks`".into()),
         },
     },
     Spec {

@@ -4,19 +4,20 @@ use std::time::{Duration, Instant};
 
 use crate::arena::TimeControl;
 use crate::cli::styled::{self, Text, Tone};
-use crate::cli::{picture, position, words};
+use crate::cli::picture::{self, Detail, Emphasis};
+use crate::cli::{position, words};
 use crate::engine::settings::Renamed;
-use plyd_protocol::{Player, Settings};
+use plyd_protocol::{Cell, Player, Settings};
 
 use super::catalogue::COMMANDS;
 use super::catalogue::{Command, Shape};
 use super::command::{self, NoCommand};
-use super::cursor::{self, Naming};
+use super::cursor;
 use super::files;
 use super::search::Purpose;
 use super::seats::{self, Seat};
 use super::suggest;
-use super::table::{Table, side_name};
+use super::table::{Situation, Table, side_name};
 
 /// How many moves are named at most.
 const NAMED: usize = 12;
@@ -149,13 +150,9 @@ impl Table {
         }
     }
 
-    /// Shows the board, from now on as a picture or in words if the shape says so.
-    fn show_board(&mut self, shape: Shape) {
-        self.in_words = match shape {
-            Shape::Again => self.in_words,
-            Shape::Picture => false,
-            Shape::Words => true,
-        };
+    /// Shows the board, from now on in another shape if one is given.
+    fn show_board(&mut self, shape: Option<Shape>) {
+        self.shape = shape.unwrap_or(self.shape);
         self.board_due = true;
     }
 
@@ -265,15 +262,21 @@ impl Table {
     }
 
     fn nothing_to_search(&mut self) {
-        let status = self.status().plain();
-        self.alarm(&format!("there is nothing to search: {status}"));
+        let why = self.standstill();
+        self.alarm(&format!("there is nothing to search: {why}"));
     }
 
     /// The board in words, for those who listen to it.
     pub(super) fn board_words(&self) -> Vec<Text> {
         let board = &self.here.board;
-        let naming = Naming::of(board, &self.here.legal);
-        picture::words(board, |cell| cursor::name(board, naming, cell))
+        picture::words(board, |cell| cursor::name(board, self.here.naming, cell))
+    }
+
+    /// The board as it is seen, with a cell under the cursor or none.
+    pub(super) fn picture(&self, cursor: Option<Cell>, detail: Detail) -> Vec<Text> {
+        let Situation { board, last, targets, .. } = &self.here;
+        let emphasis = Emphasis { last: last.clone(), targets: targets.clone(), cursor };
+        picture::lines(&self.view.board(board), &self.view.emphasis(&emphasis, board), detail)
     }
 
     /// Takes back this many moves, or with 0 up to the person's last one.

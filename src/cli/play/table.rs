@@ -15,6 +15,8 @@ use plyd_protocol::{
     BestMove, Board, Cell, InspectResult, NewGame, Outcome, Player, Position, Seed, Settings, ToMove, Want,
 };
 
+use super::cursor::{self, Naming};
+use super::catalogue::Shape;
 use super::history::History;
 use super::link::{Link, Refusal};
 use super::search::{Purpose, RunningSearch};
@@ -38,6 +40,9 @@ pub(super) struct Situation {
     pub(super) text: String,
     /// The cells that the last move changed.
     pub(super) last: Vec<Cell>,
+    /// How its moves begin with cells, if they do, and with which.
+    pub(super) naming: Option<Naming>,
+    pub(super) targets: Vec<Cell>,
 }
 
 /// Something to show.
@@ -73,8 +78,8 @@ pub(super) struct Table {
     /// The rules as they were given, for another game.
     pub(super) given: Settings,
     pub(super) view: View,
-    /// The board is shown in words.
-    pub(super) in_words: bool,
+    /// How the board is shown.
+    pub(super) shape: Shape,
     /// How many lines an analysis shows.
     pub(super) lines: u32,
     /// Where the game was saved or loaded, if it is alone in its file.
@@ -109,7 +114,7 @@ impl Table {
             turn_began: Instant::now(),
             given: Settings::new(),
             view: View::default(),
-            in_words: false,
+            shape: Shape::Picture,
             lines: 3,
             file: None,
             saved: 0,
@@ -175,7 +180,7 @@ impl Table {
     /// Who is to move, or how the game ended, in a sentence.
     pub(super) fn status(&self) -> Text {
         if let Some(outcome) = self.outcome() {
-            return Text::new(&format!("the game is over: {}", words::outcome(&outcome)), Tone::Strong);
+            return Text::new(&format!("{}.", words::ending(self.entry, &outcome, self.only_me())), Tone::Strong);
         }
         let mut text = match self.mover() {
             Some(player) => {
@@ -192,6 +197,23 @@ impl Table {
             text.push("; the engine waits for `continue`", Tone::Plain);
         }
         text
+    }
+
+    /// The side of the person at the keyboard, if it is one alone.
+    fn only_me(&self) -> Option<Player> {
+        match [0, 1].map(|index| self.seats[index].is_me()) {
+            [true, false] => Some(Player::P1),
+            [false, true] => Some(Player::P2),
+            _ => None,
+        }
+    }
+
+    /// Why nobody can move here, as a clause.
+    pub(super) fn standstill(&self) -> String {
+        match self.outcome() {
+            Some(_) => "the game is over".to_owned(),
+            None => self.status().plain(),
+        }
     }
 
     /// What is left on both clocks now; none if there is no clock.
@@ -279,7 +301,7 @@ impl Table {
         let Some(player) = self.mover() else {
             return Err(format!(
                 "no move can be made here: {}; `undo` or `new` goes on",
-                self.status().plain()
+                self.standstill()
             ));
         };
         let is_mine = self.seats[seats::index(player)].is_me();
@@ -352,6 +374,7 @@ impl Table {
         if self.outcome().is_some() {
             let status = self.status();
             self.say(status);
+            self.say("`review` says what each move was worth, `new` plays again");
         }
     }
 
@@ -436,7 +459,9 @@ fn situation(result: InspectResult) -> Result<Situation, Refusal> {
     let InspectResult { to_move, outcome, legal, board, text, .. } = result;
     match (to_move, outcome, legal, board, text) {
         (to_move @ Some(_), Some(outcome), Some(legal), Some(board), Some(text)) => {
-            Ok(Situation { to_move, outcome, legal, board, text, last: Vec::new() })
+            let naming = Naming::of(&board, &legal);
+            let targets = naming.map(|naming| cursor::targets(&board, naming, &legal)).unwrap_or_default();
+            Ok(Situation { to_move, outcome, legal, board, text, last: Vec::new(), naming, targets })
         }
         _ => Err(Refusal::Nonsense("`inspect` was not answered in full".into())),
     }
