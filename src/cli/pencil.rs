@@ -119,8 +119,11 @@ mod tests {
 
     #[test]
     fn values_stand_at_their_places_and_signs_at_those_of_taboo_ones() {
-        let marks =
-            vec![mark([0, 0], "candidates", "1 2 4"), mark([0, 0], "taboo", "4"), mark([1, 1], "declared", "3")];
+        let marks = vec![
+            mark([0, 0], "candidates", "1 2 4"),
+            mark([0, 0], "taboo", "4"),
+            mark([1, 1], "declared", "3"),
+        ];
         let pencil = Pencil::of(&board(Some([2, 2]), marks)).unwrap();
         assert_eq!((pencil.height, pencil.width()), (2, 2));
         assert_eq!([0, 1].map(|at| row(&pencil, [0, 0], at)), ["12", " x"]);
@@ -140,7 +143,10 @@ mod tests {
     fn other_marks_and_what_fits_no_place_are_left_out() {
         for (block, marks) in [
             (None, vec![mark([0, 0], "candidates", "1")]),
-            (Some([2, 2]), vec![mark([0, 0], "target", "1"), mark([0, 0], "candidates", "0 5 x 99999999999")]),
+            (
+                Some([2, 2]),
+                vec![mark([0, 0], "target", "1"), mark([0, 0], "candidates", "0 5 x 99999999999")],
+            ),
             (Some([0, 2]), vec![mark([0, 0], "candidates", "1")]),
             (Some([u32::MAX, u32::MAX]), Vec::new()),
         ] {

@@ -184,7 +184,8 @@ impl Picture<'_> {
         let marked = self.emphasis.last.contains(&cell);
         let reversed = self.emphasis.cursor == Some(cell);
         let is_empty = !self.cells.contains_key(&cell);
-        if let Some(row) = self.pencil.as_ref().filter(|_| is_empty).and_then(|pencil| pencil.row(cell, part)) {
+        if let Some(row) = self.pencil.as_ref().filter(|_| is_empty).and_then(|pencil| pencil.row(cell, part))
+        {
             let width: usize = row.iter().map(|(text, _)| text.chars().count()).sum();
             for (text, tone) in row {
                 line.push(&text, Style { tone, marked, reversed });
@@ -343,8 +344,12 @@ mod tests {
     #[test]
     fn cells_are_wide_or_hold_pencil_marks_where_there_is_room() {
         let grid = Grid { rows: 2, cols: 2, block: Some([2, 2]), ..Grid::default() };
-        let candidates =
-            plyd_protocol::Mark { cell: [0, 1], mark: "candidates".into(), owner: None, label: Some("1 4".into()) };
+        let candidates = plyd_protocol::Mark {
+            cell: [0, 1],
+            mark: "candidates".into(),
+            owner: None,
+            label: Some("1 4".into()),
+        };
         let marked = Board {
             grid,
             pieces: vec![piece([0, 0], "value", None, Some("3"))],

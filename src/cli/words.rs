@@ -96,7 +96,11 @@ pub(super) fn ending(game: &Entry, outcome: &Outcome, me: Option<Player>) -> Str
 /// Why a game ended, as a clause: what its registry entry says before the consequence.
 fn cause(game: &Entry, by: &str) -> String {
     let Some(ending) = game.endings.iter().find(|ending| ending.name == by) else {
-        return if by == ForfeitKind::Late.name() { "the flag fell".to_owned() } else { by.replace('_', " ") };
+        return if by == ForfeitKind::Late.name() {
+            "the flag fell".to_owned()
+        } else {
+            by.replace('_', " ")
+        };
     };
     let clause = ending.about.split([':', ';']).next().unwrap_or_default().trim_end_matches('.');
     let mut letters = clause.chars();
@@ -156,7 +160,14 @@ mod tests {
             ("isolation", "stuck", lost, None, None, "p2 wins: no move is left"),
             ("l-game", "stuck", won, None, Some(Player::P2), "You lose: the mover's L cannot move"),
             ("l-game", "repetition", None, None, None, "A draw: the position occurred too often"),
-            ("sudoku", "full", lost, Some([3, 9]), Some(Player::P2), "You win, 9 to 3: every cell has a value"),
+            (
+                "sudoku",
+                "full",
+                lost,
+                Some([3, 9]),
+                Some(Player::P2),
+                "You win, 9 to 3: every cell has a value",
+            ),
             ("colosseum", "apart", won, Some([13, 12]), None, "p1 wins, 13 to 12: the players are apart"),
             ("l-game", "late", lost, None, Some(Player::P1), "You lose: the flag fell"),
         ] {

@@ -83,7 +83,7 @@ fn cells_and_directions_are_played_by_keys() {
     terminal.shows("nothing can be played at b4");
     // Transposed, down is a column on, and labels go along.
     terminal.send("view t\r");
-    terminal.shows("1 2 3 4 5");
+    terminal.shows("1   2   3   4   5");
     terminal.send("\x1b[B\x1b[B\x1b[D\r");
     terminal.shows("plays d3");
     // What was taken back by a key is there by the other.

@@ -44,9 +44,9 @@ pub mod learning;
 pub mod nim;
 pub mod options;
 pub mod play;
+pub mod review;
 #[cfg(test)]
 mod rows;
-pub mod review;
 pub mod score;
 pub mod search;
 pub mod svg;

@@ -44,6 +44,9 @@ pub(super) enum Command {
     Save(Option<String>),
     Load(String, Option<usize>),
     View(ViewChange),
+    /// How long to think about a move.
+    Review(Option<Duration>),
+    Bar(bool),
     Quit,
 }
 
@@ -129,6 +132,24 @@ pub(super) const COMMANDS: &[Spec] = &[
         read: analyse,
     },
     Spec {
+        name: "review",
+        takes: "[TIME]",
+        about: "what each move so far kept and gave away, by proofs where there are some; TIME is for a move",
+        example: "review 1s",
+        read: |rest| Ok(Command::Review((!rest.is_empty()).then(|| positive(rest)).transpose()?)),
+    },
+    Spec {
+        name: "bar",
+        takes: "[on|off]",
+        about: "a bar that shows who is ahead, or none again",
+        example: "bar on",
+        read: |rest| match rest {
+            "" | "on" => Ok(Command::Bar(true)),
+            "off" => Ok(Command::Bar(false)),
+            _ => Err("say `bar` or `bar off`".into()),
+        },
+    },
+    Spec {
         name: "go",
         takes: "",
         about: "let the engine move now for the side to move",
@@ -192,10 +213,7 @@ pub(super) const COMMANDS: &[Spec] = &[
         takes: "TIME",
         about: "how long the engine may think about a move",
         example: "time 500ms",
-        read: |rest| match parse::duration(rest)? {
-            time if time.is_zero() => Err("give a time above 0, such as `time 500ms`".into()),
-            time => Ok(Command::Time(time)),
-        },
+        read: |rest| positive(rest).map(Command::Time),
     },
     Spec {
         name: "clock",
@@ -322,6 +340,12 @@ pub(super) const COMMANDS: &[Spec] = &[
         read: |rest| bare(rest, Command::Quit),
     },
 ];
+
+/// A time to think.
+fn positive(rest: &str) -> Result<Duration, String> {
+    let time = parse::duration(rest)?;
+    if time.is_zero() { Err("give a time above 0, such as 500ms".into()) } else { Ok(time) }
+}
 
 fn bare(rest: &str, command: Command) -> Result<Command, String> {
     if rest.is_empty() { Ok(command) } else { Err(format!("takes nothing, but `{rest}` was given")) }

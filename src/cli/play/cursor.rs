@@ -71,7 +71,8 @@ struct Names {
 
 impl Names {
     fn of(board: &Board, naming: Naming) -> Self {
-        let cells: HashMap<String, Cell> = cells(board).map(|cell| (naming.name(board, cell), cell)).collect();
+        let cells: HashMap<String, Cell> =
+            cells(board).map(|cell| (naming.name(board, cell), cell)).collect();
         let longest = cells.keys().map(String::len).max().unwrap_or(0);
         Self { cells, longest }
     }
@@ -79,7 +80,9 @@ impl Names {
     /// The cell with which a move begins.
     fn cell(&self, mv: &str) -> Option<Cell> {
         let ends = (1..=self.longest.min(mv.len())).filter(|end| mv.is_char_boundary(*end));
-        ends.map(|end| &mv[..end]).filter(|name| begins(mv, name)).find_map(|name| self.cells.get(name).copied())
+        ends.map(|end| &mv[..end])
+            .filter(|name| begins(mv, name))
+            .find_map(|name| self.cells.get(name).copied())
     }
 }
 

@@ -57,6 +57,7 @@ impl Table {
         self.file = None;
         self.saved = self.history.len();
         self.paused = false;
+        self.decisive = None;
         Ok(())
     }
 }

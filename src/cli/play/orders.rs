@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::arena::TimeControl;
-use crate::cli::styled::{self, Text, Tone};
 use crate::cli::picture::{self, Detail, Emphasis};
+use crate::cli::styled::{self, Text, Tone};
 use crate::cli::{position, words};
 use crate::engine::settings::Renamed;
 use plyd_protocol::{Cell, Player, Settings};
@@ -18,6 +18,9 @@ use super::search::Purpose;
 use super::seats::{self, Seat};
 use super::suggest;
 use super::table::{Situation, Table, side_name};
+
+/// How often the table looks at a review that runs.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How many moves are named at most.
 const NAMED: usize = 12;
@@ -56,6 +59,9 @@ impl Table {
                 self.paused |= matches!(purpose, Purpose::Move(_));
                 self.link.stop();
                 self.say("stopped; Ctrl-C again leaves");
+            }
+            None if self.review.take().is_some() => {
+                self.say("the review is broken off; Ctrl-C again leaves");
             }
             None => self
                 .say("Ctrl-C again leaves, and prints how to take the game up again; `save FILE` keeps it"),
@@ -100,10 +106,9 @@ impl Table {
                 Some(player) => self.begin(Purpose::Move(player), None),
                 None => self.nothing_to_search(),
             },
-            Command::Stop => match self.search {
-                Some(_) => self.link.stop(),
-                None => self.say("nothing is searched"),
-            },
+            Command::Stop => self.stop(),
+            Command::Review(time) => self.begin_review(time),
+            Command::Bar(is_on) => self.turn_bar(is_on),
             Command::Hint(time) => match self.mover() {
                 Some(player) => self.begin(Purpose::Hint(player), time),
                 None => self.nothing_to_search(),
@@ -147,6 +152,15 @@ impl Table {
                 self.board_due = true;
             }
             Command::Quit => self.leaving = true,
+        }
+    }
+
+    /// Ends a search with what it has found, and a review without a result.
+    fn stop(&mut self) {
+        match (self.review.take(), &self.search) {
+            (Some(_), _) => self.say("the review is broken off"),
+            (None, Some(_)) => self.link.stop(),
+            (None, None) => self.say("nothing is searched"),
         }
     }
 
@@ -346,6 +360,7 @@ impl Table {
         }
         let place = files::whole_game(self).place(self.history.at());
         self.say(place);
+        self.measure();
     }
 
     fn seat(&mut self, side: usize, who: &str) {
@@ -437,12 +452,13 @@ impl Table {
         }
     }
 
-    /// How long until something must be looked at though nothing was said: the clock, or an overloaded
-    /// server.
+    /// How long until something must be looked at though nothing was said: the clock, a review, or an
+    /// overloaded server.
     pub(super) fn next_tick(&self) -> Option<Duration> {
         let runs = self.control != TimeControl::Unlimited && self.mover().is_some() && !self.paused;
         let attempt = self.link.next_attempt().map(|at| at.saturating_duration_since(Instant::now()));
-        runs.then_some(Duration::from_millis(200)).into_iter().chain(attempt).min()
+        let look = self.review.as_ref().map(|_| LOOK);
+        runs.then_some(Duration::from_millis(200)).into_iter().chain(attempt).chain(look).min()
     }
 }
 

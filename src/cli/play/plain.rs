@@ -111,7 +111,7 @@ impl<W: Write> Front for Plain<W> {
         }
         self.board(table)?;
         if self.ended && !table.leaving {
-            if self.interactive || table.search.is_none() {
+            if self.interactive || (table.search.is_none() && table.review.is_none()) {
                 table.leaving = true;
             } else if !table.is_busy() {
                 table.finish_search();

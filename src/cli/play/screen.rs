@@ -230,7 +230,7 @@ impl<W: Write> Screen<W> {
     }
 
     /// All lines of the window, and where the cursor stands in it.
-    fn lines(&mut self, table: &Table) -> (Vec<Text>, (usize, usize)) {
+    fn lines(&mut self, table: &mut Table) -> (Vec<Text>, (usize, usize)) {
         let (rows, cols) = self.size;
         if let Some(page) = &mut self.page {
             return (page_lines(page, rows, cols), (rows.saturating_sub(1), 0));
@@ -262,7 +262,7 @@ impl<W: Write> Screen<W> {
         if rest > 0 {
             lines.push(table.status());
         }
-        let mut below: Vec<Text> = Vec::new();
+        let mut below: Vec<Text> = table.bar_line().into_iter().collect();
         if beside < PANEL {
             below.extend(panel.into_iter().take(3));
         }
@@ -297,7 +297,7 @@ impl<W: Write> Screen<W> {
         found.unwrap_or_else(|| table.picture(self.cell, Detail::Small))
     }
 
-    fn draw(&mut self, table: &Table) -> io::Result<()> {
+    fn draw(&mut self, table: &mut Table) -> io::Result<()> {
         let (lines, (row, col)) = self.lines(table);
         let (rows, cols) = self.size;
         let lines: Vec<String> =
@@ -370,7 +370,9 @@ fn panel(table: &Table, cell: Option<Cell>, width: usize) -> Vec<Text> {
         let board = &table.here.board;
         let marks = board.marks.iter().filter(|mark| mark.cell == cell);
         let texts: Vec<String> = marks
-            .map(|mark| format!("{} {}", mark.mark, mark.label.as_deref().unwrap_or_default()).trim_end().to_owned())
+            .map(|mark| {
+                format!("{} {}", mark.mark, mark.label.as_deref().unwrap_or_default()).trim_end().to_owned()
+            })
             .collect();
         if !texts.is_empty() {
             let name = cursor::name(board, table.here.naming, cell);
@@ -381,6 +383,7 @@ fn panel(table: &Table, cell: Option<Cell>, width: usize) -> Vec<Text> {
         let (what, by) = match search.purpose {
             Purpose::Move(player) => ("thinking for", player),
             Purpose::Hint(player) => ("a hint for", player),
+            Purpose::Value(player) => ("a look for", player),
             Purpose::Analysis { by, .. } => ("analysis for", by),
         };
         let nodes = crate::cli::columns::grouped(search.stats.nodes);
@@ -390,6 +393,9 @@ fn panel(table: &Table, cell: Option<Cell>, width: usize) -> Vec<Text> {
             lines.push(Text::from(line_text(line, false)).cut(width));
         }
         lines.push(Text::default());
+    }
+    if let Some(review) = &table.review {
+        lines.push(Text::from(format!("review: {} of {} moves", review.done, review.moves)));
     }
     let (at, moves) = (table.history.at(), table.history.position().moves);
     for (index, mv) in moves.iter().enumerate().rev().take(12) {

@@ -15,12 +15,14 @@ use plyd_protocol::{
     BestMove, Board, Cell, InspectResult, NewGame, Outcome, Player, Position, Seed, Settings, ToMove, Want,
 };
 
-use super::cursor::{self, Naming};
 use super::catalogue::Shape;
+use super::cursor::{self, Naming};
 use super::history::History;
 use super::link::{Link, Refusal};
+use super::running_review::RunningReview;
 use super::search::{Purpose, RunningSearch};
 use super::seats::{self, Seat};
+use super::value_bar::PositionValue;
 use super::view::View;
 
 /// How much later than its clock the engine's answer may arrive: the way between clock and engine takes time.
@@ -91,6 +93,14 @@ pub(super) struct Table {
     /// An interrupt was taken, and the next one leaves.
     pub(super) warned: bool,
     pub(super) leaving: bool,
+    /// A review of the game that runs beside it.
+    pub(super) review: Option<RunningReview>,
+    /// A bar shows who is ahead.
+    pub(super) bar: bool,
+    /// What is known of the position that is shown.
+    pub(super) value: Option<PositionValue>,
+    /// The advantage with which most games under these rules are won, once it was asked for.
+    pub(super) decisive: Option<i32>,
     pub(super) notes: Vec<Note>,
     /// The position changed since the board was shown.
     pub(super) board_due: bool,
@@ -121,6 +131,10 @@ impl Table {
             hint: None,
             warned: false,
             leaving: false,
+            review: None,
+            bar: false,
+            value: None,
+            decisive: None,
             notes: Vec::new(),
             board_due: false,
         }
@@ -164,56 +178,11 @@ impl Table {
         self.here.outcome.clone().or(lost)
     }
 
-    /// A side with the name of who plays it, such as "p1 (me)".
-    pub(super) fn named(&self, player: Player) -> String {
-        let side = side_name(player);
-        format!("{side} ({})", self.seats[seats::index(player)].name(&self.common))
-    }
-
     /// Whether something runs that ends by itself, for which the next line of a script waits.
     pub(super) fn is_busy(&self) -> bool {
         let untimed =
             |search: &RunningSearch| matches!(search.purpose, Purpose::Analysis { timed: false, .. });
-        self.search.as_ref().is_some_and(|search| !untimed(search))
-    }
-
-    /// Who is to move, or how the game ended, in a sentence.
-    pub(super) fn status(&self) -> Text {
-        if let Some(outcome) = self.outcome() {
-            return Text::new(&format!("{}.", words::ending(self.entry, &outcome, self.only_me())), Tone::Strong);
-        }
-        let mut text = match self.mover() {
-            Some(player) => {
-                Text::new(&format!("{} to move", self.named(player)), picture::tone(Some(player)))
-            }
-            None => Text::from(words::to_move(ToMove::Chance)),
-        };
-        if self.history.looking {
-            let place = format!(", ply {} of {}", self.history.at(), self.history.len());
-            text.push(&place, Tone::Plain);
-        }
-        let waits = self.mover().is_some_and(|player| !self.seats[seats::index(player)].is_me());
-        if self.paused && waits && self.search.is_none() {
-            text.push("; the engine waits for `continue`", Tone::Plain);
-        }
-        text
-    }
-
-    /// The side of the person at the keyboard, if it is one alone.
-    fn only_me(&self) -> Option<Player> {
-        match [0, 1].map(|index| self.seats[index].is_me()) {
-            [true, false] => Some(Player::P1),
-            [false, true] => Some(Player::P2),
-            _ => None,
-        }
-    }
-
-    /// Why nobody can move here, as a clause.
-    pub(super) fn standstill(&self) -> String {
-        match self.outcome() {
-            Some(_) => "the game is over".to_owned(),
-            None => self.status().plain(),
-        }
+        self.review.is_some() || self.search.as_ref().is_some_and(|search| !untimed(search))
     }
 
     /// What is left on both clocks now; none if there is no clock.
@@ -260,6 +229,7 @@ impl Table {
         self.turn_began = Instant::now();
         self.board_due = true;
         self.hint = None;
+        self.value = None;
         Ok(())
     }
 
@@ -299,10 +269,7 @@ impl Table {
     /// Why it cannot be made, in a sentence.
     pub(super) fn try_mine(&mut self, text: String) -> Result<(), String> {
         let Some(player) = self.mover() else {
-            return Err(format!(
-                "no move can be made here: {}; `undo` or `new` goes on",
-                self.standstill()
-            ));
+            return Err(format!("no move can be made here: {}; `undo` or `new` goes on", self.standstill()));
         };
         let is_mine = self.seats[seats::index(player)].is_me();
         if !is_mine && !self.paused && !self.history.looking {
@@ -358,8 +325,9 @@ impl Table {
         self.show_end();
     }
 
-    /// Looks at the clock of the person, whose flag may have fallen.
+    /// Looks at a review that runs, and at the clock of the person, whose flag may have fallen.
     pub(super) fn tick(&mut self) {
+        self.look_at_review();
         let Some(player) = self.mover().filter(|_| self.clock_runs()) else { return };
         if self.seats[seats::index(player)].is_me() && self.control != TimeControl::Unlimited {
             let allowed = self.game_clocks()[seats::index(player)].allowed().unwrap_or(Duration::MAX);
@@ -392,6 +360,7 @@ impl Table {
         if !waits && !self.seats[seats::index(player)].is_me() {
             self.begin(Purpose::Move(player), None);
         }
+        self.measure();
     }
 
     /// Draws one outcome of chance; the same seed, place and game draw the same.

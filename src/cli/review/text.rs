@@ -89,8 +89,9 @@ fn tone(mark: Mark) -> Tone {
 
 fn row(reviewed: &ReviewedMove) -> [Text; 6] {
     let player = bridge::player(reviewed.side);
-    let score =
-        |value: Option<Evaluation>| value.map_or_else(String::new, |value| words::score(&bridge::score(value)));
+    let score = |value: Option<Evaluation>| {
+        value.map_or_else(String::new, |value| words::score(&bridge::score(value)))
+    };
     let mut about = Text::new(&mark_words(reviewed), tone(reviewed.mark));
     if let Some(Line { pv, .. }) = &reviewed.better {
         let shown: Vec<&str> = pv.iter().take(LINE).map(String::as_str).collect();
@@ -117,11 +118,17 @@ fn counts(game: &Game, review: &Review) -> Vec<Text> {
     let sides = [Side::First, Side::Second];
     let total = |side| review.moves.iter().filter(|reviewed| reviewed.side == side).count();
     let mut rows = vec![[Text::default(), named(sides[0]), named(sides[1])]];
-    rows.push([Text::from("moves"), Text::from(total(sides[0]).to_string()), Text::from(total(sides[1]).to_string())]);
+    rows.push([
+        Text::from("moves"),
+        Text::from(total(sides[0]).to_string()),
+        Text::from(total(sides[1]).to_string()),
+    ]);
     for mark in Mark::ALL {
         let [first, second] = sides.map(|side| review.count(side, mark));
         if first + second > 0 {
-            let number = |count: usize| Text::new(&count.to_string(), if count > 0 { tone(mark) } else { Tone::Faint });
+            let number = |count: usize| {
+                Text::new(&count.to_string(), if count > 0 { tone(mark) } else { Tone::Faint })
+            };
             rows.push([Text::new(name(mark), tone(mark)), number(first), number(second)]);
         }
     }

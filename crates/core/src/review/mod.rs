@@ -267,7 +267,8 @@ impl Reviewer {
         // As deep as the best move, because evaluations swing with the side to move.
         let depth = (found.depth > 0).then_some(found.depth);
         let searchmoves = vec![mv.to_owned()];
-        let alone = best(&mut self.player, position, SearchLimits { depth, searchmoves, ..self.limits.part(4) })?;
+        let alone =
+            best(&mut self.player, position, SearchLimits { depth, searchmoves, ..self.limits.part(4) })?;
         Ok((found, alone.value))
     }
 
@@ -378,7 +379,8 @@ mod tests {
     #[test]
     fn distances_count_from_the_position_before_the_move() {
         let review = review(&heap("8 1"), &["3", "1", "1", "3"], 0);
-        let plies = |value: Option<Evaluation>| value.and_then(|value| value.proof).and_then(|proof| proof.plies);
+        let plies =
+            |value: Option<Evaluation>| value.and_then(|value| value.proof).and_then(|proof| proof.plies);
         // Eight are lost in four moves, three at once in the worst case.
         let first = &review.moves[0];
         assert_eq!((plies(first.before), first.mark.is_proven()), (Some(4), true), "{first:?}");
