@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
-use crate::arena::{Answered, Contradiction, Entrant, Forfeit};
+use crate::arena::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
 use crate::bridge;
 use crate::cli::columns::Columns;
 use crate::engine::settings;
@@ -43,6 +43,21 @@ pub(super) struct Game {
     pub(super) forfeit: Option<Forfeit>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) contradictions: Vec<Contradiction>,
+}
+
+impl From<&PlayedGame> for Game {
+    fn from(game: &PlayedGame) -> Self {
+        Self {
+            line: 0,
+            record: game.record.clone(),
+            number: Some(game.number),
+            players: Some(game.players.clone()),
+            opening: game.opening,
+            answers: game.answers.clone(),
+            forfeit: game.forfeit.clone(),
+            contradictions: game.contradictions.clone(),
+        }
+    }
 }
 
 /// The games of a file, a line each.

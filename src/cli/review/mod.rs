@@ -20,8 +20,8 @@ use super::{parse, write_json};
 use crate::review::ReviewLimits;
 
 pub(super) use reviewed::{chosen, review};
-pub(super) use shape::{Counts, ReviewedGame};
-pub(super) use text::{mark_words, pages};
+pub(super) use shape::{Counts, Limit, ReviewedGame};
+pub(super) use text::{mark_name, mark_words, pages};
 
 /// The time for a move if no limit is given.
 pub(super) const DEFAULT_TIME: Duration = Duration::from_millis(500);
@@ -95,6 +95,23 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         out.flush()?;
     }
     Ok(())
+}
+
+/// Reads what a review may spend on a move, in one word: a time such as `200ms`, or `nodes=N`.
+///
+/// # Errors
+/// A sentence that says how it is written.
+pub(super) fn read_limit(text: &str) -> Result<ReviewLimits, String> {
+    if let Some(nodes) = text.strip_prefix("nodes=") {
+        let nodes = nodes.parse().ok().filter(|nodes| *nodes > 0);
+        let nodes = nodes.ok_or("give a number of nodes from 1 on, such as nodes=100000")?;
+        return Ok(ReviewLimits { nodes: Some(nodes), ..ReviewLimits::default() });
+    }
+    let time = parse::duration(text)?;
+    if time.is_zero() {
+        return Err("give a time above 0, such as 200ms, or nodes=N".into());
+    }
+    Ok(ReviewLimits { time: Some(time), ..ReviewLimits::default() })
 }
 
 /// What the arguments let a review spend.

@@ -1,7 +1,6 @@
 //! A review as JSON, which `docs/review.md` describes: names and values are the protocol's.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use plyd_protocol::{Line, Outcome, Player, Score, Settings};
 use serde::Serialize;
@@ -35,12 +34,20 @@ pub(crate) struct ReviewedGame<'g> {
 
 /// What the review could spend on a move.
 #[derive(Debug, Serialize)]
-struct Limit {
+pub(crate) struct Limit {
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time_ms: Option<u64>,
     threads: usize,
+}
+
+impl Limit {
+    pub(crate) fn of(limits: ReviewLimits) -> Self {
+        let ReviewLimits { nodes, time, threads, .. } = limits;
+        let time_ms = time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        Self { nodes, time_ms, threads }
+    }
 }
 
 /// The moves of a side by their marks.
@@ -107,8 +114,6 @@ impl<'g> ReviewedGame<'g> {
     /// A record's game with its review.
     pub(crate) fn new(game: &'g Game, limits: ReviewLimits, review: &Review) -> Self {
         let record = &game.record;
-        let ReviewLimits { nodes, time, threads, .. } = limits;
-        let time_ms = time.map(|time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         Self {
             review: VERSION,
             number: game.number,
@@ -118,7 +123,7 @@ impl<'g> ReviewedGame<'g> {
             players: game.players.as_ref().map(|players| [0, 1].map(|side| &*players[side].name)),
             opening: game.opening,
             result: record.result.as_ref(),
-            limit: Limit { nodes, time_ms, threads },
+            limit: Limit::of(limits),
             counts: [Side::First, Side::Second].map(|side| Counts::of(review, side)),
             moves: review.moves.iter().map(Move::new).collect(),
         }

@@ -129,14 +129,14 @@ fn counts(game: &Game, review: &Review) -> Vec<Text> {
             let number = |count: usize| {
                 Text::new(&count.to_string(), if count > 0 { tone(mark) } else { Tone::Faint })
             };
-            rows.push([Text::new(name(mark), tone(mark)), number(first), number(second)]);
+            rows.push([Text::new(mark_name(mark), tone(mark)), number(first), number(second)]);
         }
     }
     aligned(&rows)
 }
 
 /// A mark without the circumstances of a move.
-fn name(mark: Mark) -> &'static str {
+pub(crate) fn mark_name(mark: Mark) -> &'static str {
     match mark {
         Mark::Forced => "only legal move",
         Mark::KeptWin => "win kept",
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn estimates_look_unlike_proofs() {
         for mark in Mark::ALL {
-            assert_eq!(name(mark).starts_with('~'), is_estimated(mark), "{mark:?}");
+            assert_eq!(mark_name(mark).starts_with('~'), is_estimated(mark), "{mark:?}");
             assert!(!(mark.is_proven() && is_estimated(mark)), "{mark:?}");
         }
         assert_ne!(tone(Mark::ThrewAway), tone(Mark::Blunder));
