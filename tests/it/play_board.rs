@@ -78,7 +78,7 @@ fn a_game_is_reviewed_where_it_ended() {
     terminal.send("q");
     terminal.shows("wins: no move is left.");
     // A review that is broken off leaves no page.
-    terminal.send("new preset=11x9\rpause\rundo 90\rp1 me\rp2 me\rd4\re5\rreview 1000s\rstop\r");
+    terminal.send("p1 me\rp2 me\rnew preset=11x9\rd4\re5\rreview 1000s\rstop\r");
     terminal.shows("the review is broken off");
     terminal.send("\x04");
     assert!(terminal.end().success());

@@ -107,7 +107,8 @@ fn marks_on_small_boards_of_isolation_are_those_of_brute_force() {
     let mut seen: HashMap<Mark, usize> = HashMap::new();
     for seed in 0..12 {
         let moves = stroll(&start, seed, 100);
-        for reviewed in review(&start, &moves, 0, 400_000).moves {
+        // Behind both placements.
+        for reviewed in review(&start, &moves, 2, 400_000).moves {
             let position = after(&start, &moves[..reviewed.ply]);
             let (best, played) = (truth.of(&position), truth.of_move(&position, &reviewed.mv));
             check_value(reviewed.before, best, &reviewed);

