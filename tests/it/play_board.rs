@@ -67,7 +67,16 @@ fn the_bar_is_shown_while_it_is_wanted() {
 #[test]
 fn a_game_is_reviewed_where_it_ended() {
     let arguments = [
-        "play", "isolation", "--rules", "width=4,height=4", "--p1", "random", "--p2", "random", "--seed", "5",
+        "play",
+        "isolation",
+        "--rules",
+        "width=4,height=4",
+        "--p1",
+        "random",
+        "--p2",
+        "random",
+        "--seed",
+        "5",
     ];
     let mut terminal = Terminal::start(&arguments, 40, 120);
     terminal.shows("wins: no move is left.");

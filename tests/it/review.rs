@@ -67,9 +67,17 @@ impl Truth {
             Some(end) => {
                 let side = side(position);
                 match (end.scores, end.winner) {
-                    (Some(scores), _) => i64::from(scores[side.index()]) - i64::from(scores[1 - side.index()]),
+                    (Some(scores), _) => {
+                        i64::from(scores[side.index()]) - i64::from(scores[1 - side.index()])
+                    }
                     (None, None) => 0,
-                    (None, Some(winner)) => if winner == side { WON } else { -WON },
+                    (None, Some(winner)) => {
+                        if winner == side {
+                            WON
+                        } else {
+                            -WON
+                        }
+                    }
                 }
             }
             None => position.legal().iter().map(|mv| self.of_move(position, mv)).max().unwrap(),
@@ -227,7 +235,11 @@ fn margins_of_sudokus_endings_are_those_of_brute_force() {
             if margin(reviewed.before).is_some() && margin(reviewed.after).is_some() {
                 known += 1;
                 let is_worse = played < best;
-                assert_eq!(reviewed.mark.is_error(), is_worse && reviewed.mark != Mark::Forced, "{reviewed:?}");
+                assert_eq!(
+                    reviewed.mark.is_error(),
+                    is_worse && reviewed.mark != Mark::Forced,
+                    "{reviewed:?}"
+                );
             }
             *seen.entry(reviewed.mark).or_insert(0) += 1;
         }

@@ -42,9 +42,13 @@ fn the_json_is_the_one_that_was_promised() {
 fn a_game_played_in_the_terminal_is_reviewed_there_and_from_its_file() {
     let file = Scratch::new("review");
     let path = file.path();
-    let rules = ["isolation", "--rules", "width=4,height=4", "--p1", "random", "--p2", "random", "--seed", "3"];
+    let rules =
+        ["isolation", "--rules", "width=4,height=4", "--p1", "random", "--p2", "random", "--seed", "3"];
     let played = printed(&rules, &format!("save {path}\nreview 2s\n"));
-    in_order(&played, &["wins: no move is left.", "saved ", "reviewing ", "before", "after", "moves", "p1 (random)"]);
+    in_order(
+        &played,
+        &["wins: no move is left.", "saved ", "reviewing ", "before", "after", "moves", "p1 (random)"],
+    );
     let output = process::output(process::plyd(["review", path, "--movetime", "2s"]));
     let shown = text(&output);
     in_order(&shown, &["isolation ", "p1: random", "ply", "win in ", "p1 (random)", "p2 (random)"]);
@@ -103,7 +107,8 @@ fn records_that_are_none_are_refused_with_their_line() {
     // Nobody chose more moves than there are.
     let empty = text(&review(&["--nodes", "100"], &changed("opening", json!(99))));
     in_order(&empty, &["no move to review"]);
-    for arguments in [&["--movetime", "0s"][..], &["--nodes", "0"], &["--movetime", "5"], &["--threads", "0"]] {
+    for arguments in [&["--movetime", "0s"][..], &["--nodes", "0"], &["--movetime", "5"], &["--threads", "0"]]
+    {
         assert_eq!(review(arguments, L_GAME).status.code(), Some(2), "{arguments:?}");
     }
 }

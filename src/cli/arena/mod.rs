@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::arena::archive::{Archive, ArchiveError};
-use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
+use crate::arena::statistics::sprt::Sprt;
 use crate::arena::{
     self, Address, Adjudication, Cores, Format, Header, Match, PlayedGame, Schedule, Shard, Stalls,
-    Strictness, Summary, Unplayed,
+    Strictness, Unplayed,
 };
 use crate::engine::AnyRoot;
 use crate::review::ReviewLimits;
