@@ -7,9 +7,11 @@ use crate::common::process;
 use crate::matches::{FAST, RANDOM, directory, records};
 use crate::record::Scratch;
 use crate::script::{in_order, printed};
+use plyd::review::Mark;
+use plyd_protocol::{Line, Score};
 use serde_json::{Value, json};
 
-/// A game of the L Game in which the first player throws a draw away and the second wins.
+/// The beginning of a game of the L Game.
 const L_GAME: &str = r#"{"record":1,"game":"l-game","rules":{},"start":"3 1 W 1 1 4 4 2 4 E 1","moves":["4 3 W 4 4 3 1","1 4 E 3 1 2 1","3 3 E 2 1 2 3"],"result":null}"#;
 
 fn review(arguments: &[&str], input: &str) -> Output {
@@ -25,17 +27,57 @@ fn objects(output: &Output) -> Vec<Value> {
     text(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What the command prints for programs is kept, so that nobody's program breaks unnoticed.
-/// `UPDATE_REVIEW=1 cargo test --test it review_command` renews it.
+/// The names of an object's fields, in alphabetical order.
+fn fields(object: &Value) -> Vec<&str> {
+    let mut names: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names
+}
+
 #[test]
-fn the_json_is_the_one_that_was_promised() {
+fn the_json_has_the_fields_that_are_promised() {
     let found = objects(&review(&["--json", "--nodes", "20000"], L_GAME)).remove(0);
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/review/l-game.json");
-    if std::env::var_os("UPDATE_REVIEW").is_some() {
-        fs::write(path, serde_json::to_string_pretty(&found).unwrap() + "\n").unwrap();
+    let names =
+        ["counts", "game", "limit", "moves", "number", "opening", "result", "review", "rules", "start"];
+    assert_eq!(fields(&found), names);
+    let record: Value = serde_json::from_str(L_GAME).unwrap();
+    for same in ["game", "rules", "start", "result"] {
+        assert_eq!(found[same], record[same], "{same}");
     }
-    let promised: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    assert_eq!(found, promised);
+    assert_eq!((&found["review"], &found["number"]), (&json!(1), &json!(1)));
+    assert_eq!(found["limit"], json!({ "nodes": 20_000, "threads": 1 }));
+    let moves = found["moves"].as_array().unwrap();
+    assert_eq!(moves.len(), 3);
+    for (index, mv) in moves.iter().enumerate() {
+        let mut names = vec!["after", "before", "mark", "move", "only", "player", "ply", "proven"];
+        names.extend(mv.get("better").map(|_| "better"));
+        names.extend(mv.get("loss_ppm").map(|_| "loss_ppm"));
+        names.sort_unstable();
+        assert_eq!(fields(mv), names);
+        assert_eq!(mv["move"], record["moves"][index]);
+        assert_eq!((&mv["ply"], &mv["player"]), (&json!(index + 1), &json!(["p1", "p2"][index % 2])));
+        // Each position of the L Game is solved.
+        for value in ["before", "after"] {
+            let score: Score = serde_json::from_value(mv[value].clone()).unwrap();
+            assert!(score.proof.is_some(), "{mv}");
+        }
+        let mark = mv["mark"].as_str().unwrap();
+        let known = Mark::ALL.into_iter().find(|known| known.name() == mark).unwrap();
+        assert!(known.is_proven() && mv["proven"] == json!(true), "{mv}");
+        if let Some(better) = mv.get("better") {
+            let line: Line = serde_json::from_value(better.clone()).unwrap();
+            assert!(known.is_error() && line.mv != mv["move"].as_str().unwrap(), "{mv}");
+        }
+        assert_eq!(mv.get("better").is_some(), known.is_error(), "{mv}");
+    }
+    for (side, counts) in found["counts"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(fields(counts), ["errors", "marks", "moves"]);
+        let marks: u64 =
+            counts["marks"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!((counts["moves"].as_u64(), Some(marks)), (Some([2, 1][side]), counts["moves"].as_u64()));
+    }
+    let again = objects(&review(&["--json", "--nodes", "20000"], L_GAME)).remove(0);
+    assert_eq!(found, again, "the same limit, the same review");
 }
 
 #[test]
