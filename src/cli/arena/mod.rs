@@ -172,8 +172,8 @@ pub(super) struct Args {
     /// Write a page of figures, charts and games to step through, which a browser shows without a network
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Review each game when all are played: what each move kept and gave away. LIMIT is for a move: a time such
-    /// as 200ms, or nodes=N [default: 100ms]
+    /// Review each game when all are played: what each move kept and gave away. LIMIT is for a move: a time
+    /// such as 200ms, or nodes=N [default: 100ms]
     #[arg(long, value_name = "LIMIT", num_args = 0..=1, require_equals = true, default_missing_value = "100ms")]
     #[arg(value_parser = review::read_limit, conflicts_with = "preset")]
     review: Option<ReviewLimits>,

@@ -21,7 +21,8 @@
 //! // Ten stones: two must be taken. The second player misses its chance and loses.
 //! let start = Position::open(&nim::ENTRY, &Default::default(), Some("10 1"))?;
 //! let moves = ["1", "2", "3", "1", "3"].map(str::to_owned);
-//! let mut reviewer = Reviewer::new(&start, ReviewLimits { nodes: Some(10_000), ..ReviewLimits::default() })?;
+//! let limits = ReviewLimits { nodes: Some(10_000), ..ReviewLimits::default() };
+//! let mut reviewer = Reviewer::new(&start, limits)?;
 //! let review = reviewer.review(&start, &moves, 0, |_, _| ControlFlow::Continue(()))?;
 //! let review = review.expect("nobody broke it off");
 //! let marks: Vec<Mark> = review.moves.iter().map(|reviewed| reviewed.mark).collect();
