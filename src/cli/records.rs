@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::arena::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
 use crate::bridge;
 use crate::cli::columns::Columns;
-use crate::engine::settings;
+use crate::engine::{Fault, settings};
 use crate::play::Position;
 use plyd_protocol::{Player, Record};
 use serde::{Deserialize, Serialize};
@@ -128,8 +128,10 @@ impl Game {
     pub(super) fn start(&self) -> Result<Position, Failure> {
         let Record { game, rules, start, .. } = &self.record;
         let entry = registry::game(game)?;
-        let rules = settings::rules(entry, &bridge::given(rules), 0)?;
-        Ok(settings::open(entry, &rules, Some(start))?.into())
+        // The fault names the part of the record; there are no arguments to blame.
+        let refused = |fault: Fault| Failure::Usage(fault.to_string());
+        let rules = settings::rules(entry, &bridge::given(rules), 0).map_err(refused)?;
+        Ok(settings::open(entry, &rules, Some(start)).map_err(refused)?.into())
     }
 
     /// Who played a side, if the record names them.

@@ -29,9 +29,9 @@ fn pencil_marks_stand_in_the_cells_or_beside_the_board() {
     terminal.send("0,0,1\r");
     terminal.shows("plays 0,0,1");
     // The value is gone from its row, its column and its block.
-    terminal.shows("| 1  2| 2  2|");
+    terminal.shows("|1   2| 2  2|");
     terminal.resize(16, 60);
-    terminal.shows("1 * |");
+    terminal.shows("| 1   * |");
     terminal.send("\x1b[A");
     terminal.shows("2,2: candidates 1 2 3 4");
     terminal.send("\x04");

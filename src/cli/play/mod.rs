@@ -234,7 +234,10 @@ fn run_with(front: &mut impl Front, table: &mut Table, inputs: &mut Inputs) -> i
             front.input(table, input)?;
             idle = false;
         }
+        // A review that is ready lets in what waited for it.
+        let was_busy = table.is_busy();
         table.tick();
+        idle &= table.is_busy() == was_busy;
         front.show(table)?;
         if table.leaving {
             table.give_up();
