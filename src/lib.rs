@@ -96,7 +96,9 @@ pub mod cli;
 pub use plyd_arena as arena;
 pub use plyd_bridge as bridge;
 pub use plyd_conform as conform;
-pub use plyd_core::{effort, engine, game, learning, nim, options, play, score, search, svg, zobrist};
+pub use plyd_core::{
+    effort, engine, game, learning, nim, options, play, review, score, search, svg, zobrist,
+};
 pub use plyd_daemon as daemon;
 pub use plyd_games as games;
 pub use plyd_protocol::{client, framing};

@@ -44,6 +44,7 @@ mod output;
 mod overview;
 mod own;
 mod parse;
+mod pencil;
 mod perft;
 mod picture;
 mod play;
@@ -53,6 +54,7 @@ mod reaper;
 mod records;
 mod registry;
 mod replay;
+mod review;
 mod serve;
 mod show;
 #[cfg(any(feature = "fleet", feature = "ladder"))]
@@ -161,6 +163,8 @@ enum Command {
     Train(train::Args),
     /// Show games from records: a list, one game, or board by board
     Show(show::Args),
+    /// Review recorded games: what each move kept, and what it gave away
+    Review(review::Args),
     /// Play a game for a program that speaks UGI, such as cutegames
     Ugi(ugi::Args),
     /// Play a game as a bot of Botzone, or of a judge of that form
@@ -289,6 +293,7 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         Command::Tune(args) => tune::run(&args, &mut out),
         Command::Train(args) => train::run(&args, &mut out),
         Command::Show(args) => show::run(&args, &mut out),
+        Command::Review(args) => review::run(&args, &mut out),
         Command::Ugi(args) => ugi::run(&args),
         Command::Botzone(args) => botzone::run(&args),
         Command::Replay(args) => replay::run(&args, &mut out),

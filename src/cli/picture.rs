@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plyd_protocol::{Board, Cell, Piece, Player, Side};
 
+use super::pencil::Pencil;
 use super::styled::{Style, Text, Tone};
 
 /// What stands out on a board.
@@ -20,19 +21,38 @@ pub(super) struct Emphasis {
     pub(super) cursor: Option<Cell>,
 }
 
+/// How large a cell is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Detail {
+    /// As wide as its longest text.
+    Small,
+    /// With a blank on either side, so that cells come closer to squares.
+    Wide,
+    /// With pencil marks in the empty cells, if there are any.
+    Pencil,
+}
+
 /// The board as lines of text, and below it what the letters mean and the scores.
 pub(super) fn board(board: &Board) -> String {
-    lines(board, &Emphasis::default()).iter().map(|line| format!("{}\n", line.plain())).collect()
+    let lines = lines(board, &Emphasis::default(), Detail::Small);
+    lines.iter().map(|line| format!("{}\n", line.plain())).collect()
 }
 
 /// The same in colours, with some cells emphasised.
-pub(super) fn lines(board: &Board, emphasis: &Emphasis) -> Vec<Text> {
+pub(super) fn lines(board: &Board, emphasis: &Emphasis, detail: Detail) -> Vec<Text> {
     let cells = cells(board);
     let texts = cells.values().map(|(text, _)| text);
     let widest = texts.chain(&board.grid.col_labels).map(|text| text.chars().count()).max();
     let walls = board.walls.iter().map(|wall| (wall.cell, wall.side as u8)).collect();
-    let picture = Picture { board, emphasis, width: widest.unwrap_or(1).max(1), cells, walls };
+    let pencil = Pencil::of(board).filter(|_| detail == Detail::Pencil);
+    let width = match &pencil {
+        Some(pencil) => widest.unwrap_or(1).max(pencil.width()),
+        None => widest.unwrap_or(1).max(1) + if detail == Detail::Small { 0 } else { 2 },
+    };
+    let height = pencil.as_ref().map_or(1, |pencil| pencil.height);
+    let picture = Picture { board, emphasis, width, height, cells, walls, pencil };
     let mut lines = picture.draw();
+    lines.extend(picture.pencil.as_ref().and_then(Pencil::legend));
     let mut legend = Text::default();
     let mut entries: Vec<String> = Vec::new();
     for piece in board.pieces.iter().filter(|piece| piece.label.is_none()) {
@@ -108,10 +128,14 @@ struct Picture<'a> {
     emphasis: &'a Emphasis,
     /// Characters of a cell.
     width: usize,
+    /// Lines of a cell.
+    height: usize,
     /// What is written on each cell that is not empty, and whose it is.
     cells: BTreeMap<Cell, (String, Option<Player>)>,
     /// The sides of cells that have a wall.
     walls: BTreeSet<(Cell, u8)>,
+    /// What is written in empty cells, if it is shown.
+    pencil: Option<Pencil>,
 }
 
 impl Picture<'_> {
@@ -128,32 +152,59 @@ impl Picture<'_> {
             if let Some(rule) = self.rule_above(row) {
                 lines.push(Text::from(format!("{indent}{rule}")));
             }
-            if row < grid.rows {
-                let label = grid.row_labels.get(row as usize).map_or("", String::as_str);
+            // There is one more rule than there are rows.
+            for part in (0..self.height).filter(|_| row < grid.rows) {
+                let label = grid.row_labels.get(row as usize).filter(|_| part == self.middle());
+                let label = label.map_or("", String::as_str);
                 let space = if margin > 0 { " " } else { "" };
                 let mut line = Text::new(&format!("{label:>margin$}{space}"), Tone::Faint);
-                self.draw_cells(row, &mut line);
+                self.draw_cells(row, part, &mut line);
                 lines.push(line);
             }
         }
         lines
     }
 
-    fn draw_cells(&self, row: u32, line: &mut Text) {
+    /// The line of a cell on which its text stands.
+    fn middle(&self) -> usize {
+        (self.height - 1) / 2
+    }
+
+    /// One line of a row of cells.
+    fn draw_cells(&self, row: u32, part: usize, line: &mut Text) {
         for col in 0..=self.board.grid.cols {
             line.push(if self.parted_left(row, col) { "|" } else { " " }, Tone::Plain);
             if col < self.board.grid.cols {
-                let cell = [row, col];
-                let (text, tone) = match self.cells.get(&cell) {
-                    Some((text, owner)) => (text.as_str(), tone(*owner)),
-                    None if self.emphasis.targets.contains(&cell) => (".", Tone::Strong),
-                    None => (".", Tone::Faint),
-                };
-                let marked = self.emphasis.last.contains(&cell);
-                let reversed = self.emphasis.cursor == Some(cell);
-                line.push(&self.centred(text), Style { tone, marked, reversed });
+                self.draw_cell([row, col], part, line);
             }
         }
+    }
+
+    fn draw_cell(&self, cell: Cell, part: usize, line: &mut Text) {
+        let marked = self.emphasis.last.contains(&cell);
+        let reversed = self.emphasis.cursor == Some(cell);
+        let is_empty = !self.cells.contains_key(&cell);
+        if let Some(row) = self.pencil.as_ref().filter(|_| is_empty).and_then(|pencil| pencil.row(cell, part))
+        {
+            let width: usize = row.iter().map(|(text, _)| text.chars().count()).sum();
+            for (text, tone) in row {
+                line.push(&text, Style { tone, marked, reversed });
+            }
+            return line.push(&" ".repeat(self.width - width), Style { reversed, ..Style::default() });
+        }
+        let (text, tone) = match self.cells.get(&cell) {
+            _ if part != self.middle() => ("", Tone::Plain),
+            Some((text, owner)) => (text.as_str(), tone(*owner)),
+            None if self.emphasis.targets.contains(&cell) => ("*", Tone::Open),
+            None => (".", Tone::Faint),
+        };
+        // A line below each text, not below the blanks beside it.
+        let marked = marked && !text.is_empty();
+        let padding = self.width - text.chars().count();
+        let beside = Style { reversed, ..Style::default() };
+        line.push(&" ".repeat(padding / 2), beside);
+        line.push(text, Style { tone, marked, reversed });
+        line.push(&" ".repeat(padding - padding / 2), beside);
     }
 
     /// The horizontal rule above a row; none if there is nothing to separate.
@@ -282,12 +333,35 @@ mod tests {
         let last = changed(&before, &after);
         assert_eq!(last, [[0, 0], [0, 1]]);
         let emphasis = Emphasis { last, targets: vec![[0, 2]], cursor: Some([0, 2]) };
-        let drawn = lines(&after, &emphasis);
+        let drawn = lines(&after, &emphasis, Detail::Small);
         let plain: String = drawn.iter().map(|line| line.plain() + "\n").collect();
-        assert_eq!(plain, board(&after));
+        assert_eq!(plain, board(&after).replacen(". t .", ". t *", 1));
         let row = drawn[1].written(Colours::Full);
-        let [last, mine, cursor] = ["\x1b[2m\x1b[4m", "\x1b[1m\x1b[4m\x1b[35m", "\x1b[1m\x1b[7m"];
-        assert_eq!(row, format!("|{last}.\x1b[0m {mine}t\x1b[0m {cursor}.\x1b[0m|"));
+        let [last, mine, cursor] = ["\x1b[2m\x1b[4m", "\x1b[1m\x1b[4m\x1b[35m", "\x1b[7m\x1b[36m"];
+        assert_eq!(row, format!("|{last}.\x1b[0m {mine}t\x1b[0m {cursor}*\x1b[0m|"));
+    }
+
+    #[test]
+    fn cells_are_wide_or_hold_pencil_marks_where_there_is_room() {
+        let grid = Grid { rows: 2, cols: 2, block: Some([2, 2]), ..Grid::default() };
+        let candidates = plyd_protocol::Mark {
+            cell: [0, 1],
+            mark: "candidates".into(),
+            owner: None,
+            label: Some("1 4".into()),
+        };
+        let marked = Board {
+            grid,
+            pieces: vec![piece([0, 0], "value", None, Some("3"))],
+            marks: vec![candidates],
+            ..Board::default()
+        };
+        let drawn = |detail| -> Vec<String> {
+            lines(&marked, &Emphasis::default(), detail).iter().map(Text::plain).collect()
+        };
+        assert_eq!(drawn(Detail::Small)[1..3], ["|3 .|", "|. .|"]);
+        assert_eq!(drawn(Detail::Wide)[1..3], ["| 3   . |", "| .   . |"]);
+        assert_eq!(drawn(Detail::Pencil)[1..5], ["|3  1 |", "|    4|", "|.  . |", "|     |"]);
     }
 
     #[test]

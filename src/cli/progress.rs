@@ -1,4 +1,4 @@
-//! How far games have come, on stderr: those of a match or of a tuning.
+//! How far work has come, on stderr: the games of a match or of a tuning, the moves of a review.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -11,9 +11,11 @@ const PARTS: u64 = 10;
 /// Characters of the bar.
 const BAR: u64 = 20;
 
-/// The games so far: one line that changes in a terminal, ten lines elsewhere.
+/// The games so far, or the moves: one line that changes in a terminal, ten lines elsewhere.
 pub(super) struct Progress {
     games: u64,
+    /// What is counted.
+    unit: &'static str,
     /// Games that were played before this process began.
     before: u64,
     began: Instant,
@@ -25,14 +27,20 @@ impl Progress {
     /// Of so many games, of which some were played before.
     pub(super) fn new(games: u64, before: u64) -> Self {
         let printed = before * PARTS / games.max(1);
-        Self { games, before, began: Instant::now(), terminal: io::stderr().is_terminal(), printed }
+        let (unit, began, terminal) = ("games", Instant::now(), io::stderr().is_terminal());
+        Self { games, unit, before, began, terminal, printed }
+    }
+
+    /// Of so many moves, none of them done before.
+    pub(super) fn of_moves(moves: u64) -> Self {
+        Self { unit: "moves", ..Self::new(moves, 0) }
     }
 
     /// Shows how many are played, and how things stand.
     pub(super) fn show(&mut self, played: u64, standing: &str) {
-        let Self { games, before, began, .. } = *self;
+        let Self { games, unit, before, began, .. } = *self;
         let left = time_left(began.elapsed(), played - before, games - played);
-        let line = format!("{} {played}/{games} games  {standing}  {left}", bar(played, games));
+        let line = format!("{} {played}/{games} {unit}  {standing}  {left}", bar(played, games));
         let mut stderr = io::stderr();
         let _nobody_reads = if self.terminal {
             write!(stderr, "\r{}{line}", Clear(ClearType::CurrentLine))

@@ -9,13 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
-use crate::arena::{Answered, Contradiction, Entrant, Forfeit};
+use crate::arena::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
+use crate::bridge;
 use crate::cli::columns::Columns;
+use crate::engine::{Fault, settings};
+use crate::play::Position;
 use plyd_protocol::{Player, Record};
 use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
-use super::{styled, words};
+use super::{registry, styled, words};
 
 /// The longest line that is read: some device's has no end.
 const LINE_BYTES: u64 = 16 << 20;
@@ -23,6 +26,9 @@ const LINE_BYTES: u64 = 16 << 20;
 /// A record, and what a match adds to it. One without a number has that of its line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Game {
+    /// The line of its file; 0 before it was in one.
+    #[serde(skip)]
+    pub(super) line: usize,
     #[serde(flatten)]
     pub(super) record: Record,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,6 +43,21 @@ pub(super) struct Game {
     pub(super) forfeit: Option<Forfeit>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) contradictions: Vec<Contradiction>,
+}
+
+impl From<&PlayedGame> for Game {
+    fn from(game: &PlayedGame) -> Self {
+        Self {
+            line: 0,
+            record: game.record.clone(),
+            number: Some(game.number),
+            players: Some(game.players.clone()),
+            opening: game.opening,
+            answers: game.answers.clone(),
+            forfeit: game.forfeit.clone(),
+            contradictions: game.contradictions.clone(),
+        }
+    }
 }
 
 /// The games of a file, a line each.
@@ -66,6 +87,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Game>, Failure> {
         }
         let mut game: Game = serde_json::from_slice(&line).map_err(|error| fail(&error.to_string()))?;
         game.number = game.number.or(Some(number));
+        game.line = number;
         games.push(game);
     }
     if games.is_empty() { Err(Failure::Usage(format!("{place}: there is no game in it"))) } else { Ok(games) }
@@ -99,6 +121,19 @@ pub(super) fn write(path: &Path, game: &Game) -> io::Result<()> {
 }
 
 impl Game {
+    /// The position at which it began.
+    ///
+    /// # Errors
+    /// There is no such game, or it does not open under these rules at this start.
+    pub(super) fn start(&self) -> Result<Position, Failure> {
+        let Record { game, rules, start, .. } = &self.record;
+        let entry = registry::game(game)?;
+        // The fault names the part of the record; there are no arguments to blame.
+        let refused = |fault: Fault| Failure::Usage(fault.to_string());
+        let rules = settings::rules(entry, &bridge::given(rules), 0).map_err(refused)?;
+        Ok(settings::open(entry, &rules, Some(start)).map_err(refused)?.into())
+    }
+
     /// Who played a side, if the record names them.
     pub(super) fn name(&self, player: Player) -> Option<&str> {
         let [p1, p2] = self.players.as_ref()?;

@@ -7,12 +7,11 @@ use std::sync::Arc;
 use crate::bridge;
 use crate::cli::columns::{Columns, grouped};
 use crate::engine::AnyRoot;
-use crate::engine::settings;
-use plyd_protocol::{Player, Record};
+use plyd_protocol::Player;
 
 use super::failure::Failure;
 use super::records::{self, Game};
-use super::{picture, registry, styled, words};
+use super::{picture, styled, words};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -76,11 +75,8 @@ fn list(games: &[Game]) -> Columns {
 
 /// The position after each number of plies, from 0 on.
 fn boards(game: &Game) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
-    let Record { game: name, rules, start, moves, .. } = &game.record;
-    let entry = registry::game(name)?;
-    let rules = settings::rules(entry, &bridge::given(rules), 0)?;
-    let mut boards = vec![settings::open(entry, &rules, Some(start))?];
-    for mv in moves {
+    let mut boards = vec![Arc::clone(game.start()?.root())];
+    for mv in &game.record.moves {
         let next = boards[boards.len() - 1].extend(std::slice::from_ref(mv))?;
         boards.push(next);
     }

@@ -24,6 +24,10 @@ pub(super) enum Tone {
     Strong,
     /// A mistake or a refusal.
     Alarm,
+    /// What seems to be a mistake.
+    Doubt,
+    /// Where something can be played.
+    Open,
 }
 
 /// How a piece of text is shown.
@@ -48,9 +52,11 @@ impl Style {
             Tone::P1 if coloured => AnsiColor::Green.on_default().bold(),
             Tone::P2 if coloured => AnsiColor::Magenta.on_default().bold(),
             Tone::Alarm if coloured => AnsiColor::Red.on_default(),
+            Tone::Doubt if coloured => AnsiColor::Yellow.on_default(),
+            Tone::Open if coloured => AnsiColor::Cyan.on_default(),
             Tone::Faint if coloured => plain.dimmed(),
             Tone::Strong => plain.bold(),
-            Tone::Plain | Tone::P1 | Tone::P2 | Tone::Faint | Tone::Alarm => plain,
+            Tone::Plain | Tone::P1 | Tone::P2 | Tone::Faint | Tone::Alarm | Tone::Doubt | Tone::Open => plain,
         };
         if self.marked {
             shown = shown.underline();

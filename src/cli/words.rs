@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::arena::ForfeitKind;
+use crate::engine::Entry;
 use plyd_protocol::{Bound, Line, Outcome, Player, Proof, ProofOutcome, Score, Setting, ToMove};
 
 /// A score from the root mover's view, such as "win in 9", "draw", "at least +0.250".
@@ -75,6 +77,36 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
     format!("{who} by {}{scores}", outcome.by.replace('_', " "))
 }
 
+/// How the game ended, in plain words: "You lose: no move is left" if `me` is the only person who plays.
+pub(super) fn ending(game: &Entry, outcome: &Outcome, me: Option<Player>) -> String {
+    let who = match (outcome.winner, me) {
+        (None, _) => "A draw",
+        (Some(winner), Some(me)) if winner == me => "You win",
+        (Some(_), Some(_)) => "You lose",
+        (Some(Player::P1), None) => "p1 wins",
+        (Some(Player::P2), None) => "p2 wins",
+    };
+    let scores = outcome.scores.map_or_else(String::new, |[p1, p2]| match me {
+        Some(Player::P2) => format!(", {p2} to {p1}"),
+        _ => format!(", {p1} to {p2}"),
+    });
+    format!("{who}{scores}: {}", cause(game, &outcome.by))
+}
+
+/// Why a game ended, as a clause: what its registry entry says before the consequence.
+fn cause(game: &Entry, by: &str) -> String {
+    let Some(ending) = game.endings.iter().find(|ending| ending.name == by) else {
+        return if by == ForfeitKind::Late.name() {
+            "the flag fell".to_owned()
+        } else {
+            by.replace('_', " ")
+        };
+    };
+    let clause = ending.about.split([':', ';']).next().unwrap_or_default().trim_end_matches('.');
+    let mut letters = clause.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
 /// The value of a rule or an option, as the command line takes it.
 pub(super) fn setting(setting: &Setting) -> String {
     match setting {
@@ -101,6 +133,7 @@ pub(super) fn per_second(count: u64, time: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::games::REGISTRY;
 
     #[test]
     fn scores_read_as_sentences() {
@@ -114,6 +147,40 @@ mod tests {
             (r#"{"bound":"exact","proof":{"outcome":"draw","margin":0}}"#, "draw"),
         ] {
             assert_eq!(score(&serde_json::from_str(wire).unwrap()), text);
+        }
+    }
+
+    #[test]
+    fn ends_are_told_to_the_one_who_plays() {
+        let game = |name: &str| *REGISTRY.iter().find(|entry| entry.name == name).unwrap();
+        let (won, lost) = (Some(Player::P1), Some(Player::P2));
+        for (name, by, winner, scores, me, text) in [
+            ("isolation", "stuck", lost, None, Some(Player::P1), "You lose: no move is left"),
+            ("isolation", "stuck", won, None, Some(Player::P1), "You win: no move is left"),
+            ("isolation", "stuck", lost, None, None, "p2 wins: no move is left"),
+            ("l-game", "stuck", won, None, Some(Player::P2), "You lose: the mover's L cannot move"),
+            ("l-game", "repetition", None, None, None, "A draw: the position occurred too often"),
+            (
+                "sudoku",
+                "full",
+                lost,
+                Some([3, 9]),
+                Some(Player::P2),
+                "You win, 9 to 3: every cell has a value",
+            ),
+            ("colosseum", "apart", won, Some([13, 12]), None, "p1 wins, 13 to 12: the players are apart"),
+            ("l-game", "late", lost, None, Some(Player::P1), "You lose: the flag fell"),
+        ] {
+            let outcome = Outcome { winner, by: by.into(), scores };
+            assert_eq!(ending(game(name), &outcome, me), text);
+        }
+        // Each ending of each game has a cause before its consequence.
+        for entry in REGISTRY {
+            for ending in entry.endings {
+                let cause = cause(entry, ending.name);
+                assert!(!cause.is_empty() && !cause.contains([':', ';', '.']), "{}: {cause}", entry.name);
+                assert!(!cause.contains("win") || cause.contains("`win`"), "{}: {cause}", entry.name);
+            }
         }
     }
 

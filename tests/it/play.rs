@@ -89,11 +89,11 @@ fn lines_from_a_pipe_wait_for_what_they_began() {
 #[test]
 fn players_are_watched_to_the_end() {
     let text = printed(&["isolation", "--rules", "width=4,height=4", "--p1", "greedy", "--p2", "random"], "");
-    in_order(&text, &["p1 (greedy) plays ", "p2 (random) plays ", "the game is over: "]);
+    in_order(&text, &["p1 (greedy) plays ", "p2 (random) plays ", " wins: no move is left."]);
     let text = printed(&["sudoku", "--rules", "m=2,n=2"], "level 1\ntime 10ms\nwatch\nundo 2\nquit\n");
     in_order(
         &text,
-        &["p1 (default,level=1), p2 (default,level=1)", "the game is over: ", "2 moves taken back"],
+        &["p1 (default,level=1), p2 (default,level=1)", "`review` says what", "2 moves taken back"],
     );
 }
 

@@ -38,7 +38,7 @@ fn a_full_game_of_each_by_typed_moves() {
             terminal.send(format!("{mv}\r"));
             let is_over = terminal.wait("an answer", |terminal| {
                 let lines = terminal.window.lines();
-                let over = lines.iter().any(|line| line.starts_with("the game is over"));
+                let over = lines.iter().any(|line| line.starts_with("`review` says what"));
                 let mine = lines.iter().any(|line| line.starts_with("p1 (me) to move"));
                 (over || (mine && plies(terminal) > before)).then_some(over)
             });
@@ -63,7 +63,7 @@ fn plies(terminal: &Terminal) -> usize {
     let lines = terminal.window.lines();
     let numbers = lines.iter().filter_map(|line| {
         let (_, beside) = line.rsplit_once("   ")?;
-        let (number, _) = beside.trim().split_once(' ')?;
+        let (number, _) = beside.trim().split_once(". ")?;
         number.parse().ok()
     });
     numbers.max().unwrap_or(0)
@@ -83,7 +83,7 @@ fn cells_and_directions_are_played_by_keys() {
     terminal.shows("nothing can be played at b4");
     // Transposed, down is a column on, and labels go along.
     terminal.send("view t\r");
-    terminal.shows("1 2 3 4 5");
+    terminal.shows("1   2   3   4   5");
     terminal.send("\x1b[B\x1b[B\x1b[D\r");
     terminal.shows("plays d3");
     // What was taken back by a key is there by the other.
@@ -140,7 +140,7 @@ fn windows_of_any_size_are_drawn() {
 #[test]
 fn a_flag_that_falls_ends_the_game() {
     let mut terminal = Terminal::start(&["play", "l-game", "--clock", "tc=1s"], 24, 80);
-    terminal.shows("the game is over: p2 wins by late");
+    terminal.shows("You lose: the flag fell.");
     terminal.send("4 1 W\r");
     terminal.shows("no move can be made here");
     terminal.send("clock off\rundo\r");

@@ -31,6 +31,7 @@
 //! 4. [`learning`]: what an evaluation with tables learns from its own games.
 //! 5. [`engine`]: games and searches as objects; a game's levels, rules and options by name.
 //! 6. [`play`]: the same with fewer choices, for other programs; [`nim`]: a game as an example.
+//! 7. [`review`]: what the moves of a game were worth.
 //!
 //! Arrows go up this list only.
 
@@ -43,6 +44,7 @@ pub mod learning;
 pub mod nim;
 pub mod options;
 pub mod play;
+pub mod review;
 #[cfg(test)]
 mod rows;
 pub mod score;

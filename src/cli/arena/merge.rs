@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::html::Gallery;
 use super::report::Report;
+use super::reviews::MatchReview;
 use super::{Args, show};
 use crate::arena::{MergeError, merge};
 use crate::cli::failure::Failure;
@@ -15,9 +16,13 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         args.merge.iter().try_for_each(|part| output::try_path("--html", path, Some(part)))?;
     }
     let mut gallery = args.html.is_some().then(Gallery::default);
+    let mut kept = args.review.map(|_| Vec::new());
     let merged = merge(&args.merge, registry::games(), |game| {
         if let Some(gallery) = &mut gallery {
             gallery.add(game);
+        }
+        if let Some(kept) = &mut kept {
+            kept.push(game.clone());
         }
     });
     let (header, summary) = merged.map_err(|error| match error {
@@ -27,6 +32,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             "--merge: games are missing:\n{missing}\ngive the files of all shards, and play those to their end that are not"
         )),
     })?;
-    let report = Report::new(&header, None, &summary, None);
+    let review = MatchReview::wanted(args.review, kept.as_deref(), header.players.len(), None)?;
+    let report = Report::new(&header, None, &summary, None, review.as_ref());
     show(args, &header, &report, gallery, out)
 }

@@ -8,30 +8,35 @@ mod openings;
 mod player;
 mod presets;
 mod report;
+mod reviews;
+mod totals;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::arena::archive::{Archive, ArchiveError};
-use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
+use crate::arena::statistics::sprt::Sprt;
 use crate::arena::{
     self, Address, Adjudication, Cores, Format, Header, Match, PlayedGame, Schedule, Shard, Stalls,
-    Strictness, Summary, Unplayed,
+    Strictness, Unplayed,
 };
 use crate::engine::AnyRoot;
+use crate::review::ReviewLimits;
 use plyd_protocol::{Seed, Setting};
 
 use super::failure::Failure;
 use super::interrupt::Halt;
 use super::position::PositionArgs;
 use super::progress::Progress;
-use super::{build, output, parse, reaper, write_json};
+use super::{build, output, parse, reaper, review, write_json};
 use html::Gallery;
 use report::Report;
+use reviews::MatchReview;
+use totals::Totals;
 
 /// Games of a pairing by default.
 const GAMES: u32 = 100;
@@ -76,6 +81,7 @@ Examples:
   plyd arena isolation --ladder --player default,level=1..4 --games 20 --random-plies 6
   plyd arena --preset l-game
   plyd arena {isolation} --player default --player random --games 20 --html match.html
+  plyd arena l-game --player default --player greedy --games 20 --review=200ms
   plyd arena {isolation} --player default --player random --games 9000 --shard 0/3 --record part-0.jsonl
   plyd arena --merge part-0.jsonl part-1.jsonl part-2.jsonl
 
@@ -166,6 +172,11 @@ pub(super) struct Args {
     /// Write a page of figures, charts and games to step through, which a browser shows without a network
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Review each game when all are played: what each move kept and gave away. LIMIT is for a move: a time
+    /// such as 200ms, or nodes=N [default: 100ms]
+    #[arg(long, value_name = "LIMIT", num_args = 0..=1, require_equals = true, default_missing_value = "100ms")]
+    #[arg(value_parser = review::read_limit, conflicts_with = "preset")]
+    review: Option<ReviewLimits>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -198,21 +209,32 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         output::try_path("--html", path, args.record.as_deref())?;
         totals.gallery = Some(Gallery::default());
     }
+    totals.kept = args.review.map(|_| Vec::new());
     #[cfg(feature = "fleet")]
     if let Some(server) = args.fleet.server() {
         let why = nats::play((&server, &args.fleet), &the_match, &mut totals, args.record.as_deref())?;
-        finish(args, &the_match, totals, out)?;
+        finish(args, &the_match, totals, None, out)?;
         return crate::cli::nats::check_cancelled(why);
     }
-    play(&mut the_match, &mut totals, args.record.as_deref(), &Halt::on_interrupt(PLAYED_OUT)?)?;
-    finish(args, &the_match, totals, out)
+    let halt = Halt::on_interrupt(PLAYED_OUT)?;
+    play(&mut the_match, &mut totals, args.record.as_deref(), &halt)?;
+    // A test that was decided raised the flag.
+    let halt = totals.decided.is_none().then(|| halt.flag());
+    finish(args, &the_match, totals, halt, out)
 }
 
-/// Reports on what was played.
-fn finish(args: &Args, the_match: &Match, mut totals: Totals, out: &mut impl Write) -> Result<(), Failure> {
+/// Reports on what was played; a review of it ends when `halt` is raised.
+fn finish(
+    args: &Args,
+    the_match: &Match,
+    mut totals: Totals,
+    halt: Option<&AtomicBool>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     let gallery = totals.gallery.take();
     let header = the_match.header();
-    let report = Report::new(&header, args.shard, &totals.summary, totals.assessment());
+    let review = MatchReview::wanted(args.review, totals.kept.as_deref(), header.players.len(), halt)?;
+    let report = Report::new(&header, args.shard, &totals.summary, totals.assessment(), review.as_ref());
     show(args, &header, &report, gallery, out)
 }
 
@@ -301,48 +323,6 @@ impl<'t> Taking<'t> {
         let Totals { summary, .. } = &*self.totals;
         let standing = report::standing(summary, self.totals.assessment().as_ref());
         self.progress.show(summary.games, &standing);
-    }
-}
-
-/// The games of a match so far, and what was decided by them.
-struct Totals {
-    summary: Summary,
-    games: usize,
-    /// The numbers of the games that were played before.
-    played: HashSet<usize>,
-    sprt: Option<Sprt>,
-    /// What the test said when it was decided; games that ended later do not change it.
-    decided: Option<Assessment>,
-    /// What a page needs of the games, if one is written.
-    gallery: Option<Gallery>,
-}
-
-impl Totals {
-    fn new(the_match: &Match, sprt: Option<Sprt>) -> Self {
-        let summary = Summary::new(&the_match.schedule, the_match.players.len());
-        let games = the_match.games();
-        Self { summary, games, played: HashSet::new(), sprt, decided: None, gallery: None }
-    }
-
-    /// Whether there is nothing left to play.
-    fn is_complete(&self) -> bool {
-        self.decided.is_some() || self.summary.games as usize == self.games
-    }
-
-    fn add(&mut self, game: &PlayedGame) {
-        self.summary.add(game);
-        if let Some(gallery) = &mut self.gallery {
-            gallery.add(game);
-        }
-        if self.decided.is_none() {
-            self.decided = self.assessment().filter(|test| test.verdict != Verdict::Continue);
-        }
-    }
-
-    /// What the test says, if one is made.
-    fn assessment(&self) -> Option<Assessment> {
-        let now = || Some(self.sprt?.assess(&self.summary.results[0].pairing.pairs));
-        self.decided.or_else(now)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::cli::columns::{Columns, grouped};
 use plyd_protocol::{Seed, Settings};
 use serde::Serialize;
 
+use super::reviews::MatchReview;
 use crate::cli::failure::Failure;
 use crate::cli::words;
 
@@ -40,6 +41,9 @@ pub(super) struct Report<'m> {
     #[serde(skip)]
     forgives_stalls: bool,
     summary: &'m Summary,
+    /// What reviews of the games found, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) review: Option<&'m MatchReview>,
 }
 
 /// Why a match ended.
@@ -79,6 +83,7 @@ impl<'m> Report<'m> {
         shard: Option<Shard>,
         summary: &'m Summary,
         sprt: Option<Assessment>,
+        review: Option<&'m MatchReview>,
     ) -> Self {
         let schedule = &header.schedule;
         let scheduled = shard.map_or(schedule.games(), |shard| shard.games(schedule));
@@ -105,6 +110,7 @@ impl<'m> Report<'m> {
             sprt,
             forgives_stalls: header.strictness.forgives_stalls,
             summary,
+            review,
         }
     }
 
@@ -115,6 +121,13 @@ impl<'m> Report<'m> {
             None => writeln!(out, "{}\n{}", self.duel(), self.pairs())?,
         }
         writeln!(out, "{}", self.player_stats())?;
+        if let Some(review) = self.review {
+            writeln!(
+                out,
+                "{}marks behind ~ are estimates, the others are proven\n",
+                review.table(&self.players)
+            )?;
+        }
         let Summary { endings, shortest, longest, moves, games, unplayed, .. } = self.summary;
         let ends: Vec<String> =
             endings.iter().map(|(by, games)| format!("{} {by}", grouped(*games))).collect();

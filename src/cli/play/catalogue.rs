@@ -12,7 +12,7 @@ use super::view::ViewChange;
 pub(super) enum Command {
     Help(Option<String>),
     Moves(String),
-    Board(Shape),
+    Board(Option<Shape>),
     Text,
     Rules,
     History,
@@ -44,17 +44,20 @@ pub(super) enum Command {
     Save(Option<String>),
     Load(String, Option<usize>),
     View(ViewChange),
+    /// How long to think about a move.
+    Review(Option<Duration>),
+    Bar(bool),
     Quit,
 }
 
 /// How the board is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// Once more, as it is shown now.
-    Again,
-    /// As a picture, from now on.
+    /// As a picture.
     Picture,
-    /// In words, from now on.
+    /// As a picture with pencil marks in its cells, if there are any.
+    Marks,
+    /// In words.
     Words,
 }
 
@@ -88,14 +91,16 @@ pub(super) const COMMANDS: &[Spec] = &[
     },
     Spec {
         name: "board",
-        takes: "[words|picture]",
-        about: "the board again; from now on in words, as for a screen reader, or as a picture",
+        takes: "[words|picture|marks]",
+        about: "the board again; from now on in words, as for a screen reader, as a picture, or as one with what is \
+                marked in its cells, such as Sudoku's candidates",
         example: "board words",
         read: |rest| match rest {
-            "" => Ok(Command::Board(Shape::Again)),
-            "picture" => Ok(Command::Board(Shape::Picture)),
-            "words" => Ok(Command::Board(Shape::Words)),
-            _ => Err("say `board`, `board words` or `board picture`".into()),
+            "" => Ok(Command::Board(None)),
+            "picture" => Ok(Command::Board(Some(Shape::Picture))),
+            "marks" => Ok(Command::Board(Some(Shape::Marks))),
+            "words" => Ok(Command::Board(Some(Shape::Words))),
+            _ => Err("say `board`, `board words`, `board picture` or `board marks`".into()),
         },
     },
     Spec {
@@ -125,6 +130,24 @@ pub(super) const COMMANDS: &[Spec] = &[
         about: "the best lines as they are found, until `stop` or for a time; proven results are named",
         example: "analyse 3 5s",
         read: analyse,
+    },
+    Spec {
+        name: "review",
+        takes: "[TIME]",
+        about: "what each move so far kept and gave away, by proofs where there are some; TIME is for a move",
+        example: "review 1s",
+        read: |rest| Ok(Command::Review((!rest.is_empty()).then(|| positive(rest)).transpose()?)),
+    },
+    Spec {
+        name: "bar",
+        takes: "[on|off]",
+        about: "a bar that shows who is ahead, or none again",
+        example: "bar on",
+        read: |rest| match rest {
+            "" | "on" => Ok(Command::Bar(true)),
+            "off" => Ok(Command::Bar(false)),
+            _ => Err("say `bar` or `bar off`".into()),
+        },
     },
     Spec {
         name: "go",
@@ -190,10 +213,7 @@ pub(super) const COMMANDS: &[Spec] = &[
         takes: "TIME",
         about: "how long the engine may think about a move",
         example: "time 500ms",
-        read: |rest| match parse::duration(rest)? {
-            time if time.is_zero() => Err("give a time above 0, such as `time 500ms`".into()),
-            time => Ok(Command::Time(time)),
-        },
+        read: |rest| positive(rest).map(Command::Time),
     },
     Spec {
         name: "clock",
@@ -320,6 +340,12 @@ pub(super) const COMMANDS: &[Spec] = &[
         read: |rest| bare(rest, Command::Quit),
     },
 ];
+
+/// A time to think.
+fn positive(rest: &str) -> Result<Duration, String> {
+    let time = parse::duration(rest)?;
+    if time.is_zero() { Err("give a time above 0, such as 500ms".into()) } else { Ok(time) }
+}
 
 fn bare(rest: &str, command: Command) -> Result<Command, String> {
     if rest.is_empty() { Ok(command) } else { Err(format!("takes nothing, but `{rest}` was given")) }

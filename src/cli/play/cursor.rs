@@ -2,6 +2,8 @@
 //!
 //! Knows of a game only how its moves look beside the labels of its board.
 
+use std::collections::{BTreeSet, HashMap};
+
 use plyd_protocol::{Board, Cell, Side};
 
 use super::suggest;
@@ -28,10 +30,9 @@ impl Naming {
         } else {
             &[Self::ColRow, Self::RowCommaCol, Self::ColBlankRow]
         };
-        let cells: Vec<Cell> = cells(board).collect();
         ways.iter().copied().find(|way| {
-            let names: Vec<String> = cells.iter().map(|cell| way.name(board, *cell)).collect();
-            !moves.is_empty() && moves.iter().all(|mv| names.iter().any(|name| begins(mv, name)))
+            let names = Names::of(board, *way);
+            !moves.is_empty() && moves.iter().all(|mv| names.cell(mv).is_some())
         })
     }
 
@@ -57,11 +58,32 @@ pub(super) fn name(board: &Board, naming: Option<Naming>, cell: Cell) -> String 
 
 /// The cells with which a move can begin.
 pub(super) fn targets(board: &Board, naming: Naming, moves: &[String]) -> Vec<Cell> {
-    let is_target = |cell: &Cell| {
-        let name = naming.name(board, *cell);
-        moves.iter().any(|mv| begins(mv, &name))
-    };
-    cells(board).filter(is_target).collect()
+    let names = Names::of(board, naming);
+    let found: BTreeSet<Cell> = moves.iter().filter_map(|mv| names.cell(mv)).collect();
+    found.into_iter().collect()
+}
+
+/// The cells of a board by their names: boards with a thousand moves a cell are asked as well.
+struct Names {
+    cells: HashMap<String, Cell>,
+    longest: usize,
+}
+
+impl Names {
+    fn of(board: &Board, naming: Naming) -> Self {
+        let cells: HashMap<String, Cell> =
+            cells(board).map(|cell| (naming.name(board, cell), cell)).collect();
+        let longest = cells.keys().map(String::len).max().unwrap_or(0);
+        Self { cells, longest }
+    }
+
+    /// The cell with which a move begins.
+    fn cell(&self, mv: &str) -> Option<Cell> {
+        let ends = (1..=self.longest.min(mv.len())).filter(|end| mv.is_char_boundary(*end));
+        ends.map(|end| &mv[..end])
+            .filter(|name| begins(mv, name))
+            .find_map(|name| self.cells.get(name).copied())
+    }
 }
 
 /// The moves that begin with a cell.

@@ -57,6 +57,7 @@ impl Table {
         self.file = None;
         self.saved = self.history.len();
         self.paused = false;
+        self.decisive = None;
         Ok(())
     }
 }
@@ -76,6 +77,7 @@ fn record(table: &Table, plies: &[Ply]) -> Game {
     let name = |index: usize| Entrant { index, name: table.seats[index].name(&table.common), build: None };
     let at_end = plies.len() == table.history.at();
     Game {
+        line: 0,
         record: Record {
             record: Record::VERSION,
             game: table.entry.name.to_owned(),

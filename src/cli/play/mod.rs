@@ -2,8 +2,9 @@
 //!
 //! A client of the protocol like any other: it asks a daemon about the rules and for moves, and knows
 //! neither. In reading order: `command` and `catalogue` have the commands, `history` the game with its plies,
-//! `seats` who plays, `link` the way to the engine, `table` where they meet and `orders`, `thinking` and
-//! `files` what is done there; `plain` and `screen` are the two ways to show it.
+//! `seats` who plays, `link` the way to the engine, `table` where they meet (`status` says in words how it
+//! stands) and `orders`, `thinking`, `files`, `reviewing` and `measuring` what is done there; `plain` and
+//! `screen` are the two ways to show it. Reviews alone are made by this process (`running_review`).
 
 mod catalogue;
 mod command;
@@ -12,14 +13,19 @@ mod files;
 mod history;
 mod line_editor;
 mod link;
+mod measuring;
 mod orders;
 mod plain;
+mod reviewing;
+mod running_review;
 mod screen;
 mod search;
 mod seats;
+mod status;
 mod suggest;
 mod table;
 mod thinking;
+mod value_bar;
 mod view;
 
 use std::fs;
@@ -228,7 +234,10 @@ fn run_with(front: &mut impl Front, table: &mut Table, inputs: &mut Inputs) -> i
             front.input(table, input)?;
             idle = false;
         }
+        // A review that is ready lets in what waited for it.
+        let was_busy = table.is_busy();
         table.tick();
+        idle &= table.is_busy() == was_busy;
         front.show(table)?;
         if table.leaving {
             table.give_up();

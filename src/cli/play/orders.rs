@@ -3,20 +3,24 @@
 use std::time::{Duration, Instant};
 
 use crate::arena::TimeControl;
+use crate::cli::picture::{self, Detail, Emphasis};
 use crate::cli::styled::{self, Text, Tone};
-use crate::cli::{picture, position, words};
+use crate::cli::{position, words};
 use crate::engine::settings::Renamed;
-use plyd_protocol::{Player, Settings};
+use plyd_protocol::{Cell, Player, Settings};
 
 use super::catalogue::COMMANDS;
 use super::catalogue::{Command, Shape};
 use super::command::{self, NoCommand};
-use super::cursor::{self, Naming};
+use super::cursor;
 use super::files;
 use super::search::Purpose;
 use super::seats::{self, Seat};
 use super::suggest;
-use super::table::{Table, side_name};
+use super::table::{Situation, Table, side_name};
+
+/// How often the table looks at a review that runs.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How many moves are named at most.
 const NAMED: usize = 12;
@@ -55,6 +59,9 @@ impl Table {
                 self.paused |= matches!(purpose, Purpose::Move(_));
                 self.link.stop();
                 self.say("stopped; Ctrl-C again leaves");
+            }
+            None if self.review.take().is_some() => {
+                self.say("the review is broken off; Ctrl-C again leaves");
             }
             None => self
                 .say("Ctrl-C again leaves, and prints how to take the game up again; `save FILE` keeps it"),
@@ -99,10 +106,9 @@ impl Table {
                 Some(player) => self.begin(Purpose::Move(player), None),
                 None => self.nothing_to_search(),
             },
-            Command::Stop => match self.search {
-                Some(_) => self.link.stop(),
-                None => self.say("nothing is searched"),
-            },
+            Command::Stop => self.stop(),
+            Command::Review(time) => self.begin_review(time),
+            Command::Bar(is_on) => self.turn_bar(is_on),
             Command::Hint(time) => match self.mover() {
                 Some(player) => self.begin(Purpose::Hint(player), time),
                 None => self.nothing_to_search(),
@@ -149,13 +155,18 @@ impl Table {
         }
     }
 
-    /// Shows the board, from now on as a picture or in words if the shape says so.
-    fn show_board(&mut self, shape: Shape) {
-        self.in_words = match shape {
-            Shape::Again => self.in_words,
-            Shape::Picture => false,
-            Shape::Words => true,
-        };
+    /// Ends a search with what it has found, and a review without a result.
+    fn stop(&mut self) {
+        match (self.review.take(), &self.search) {
+            (Some(_), _) => self.say("the review is broken off"),
+            (None, Some(_)) => self.link.stop(),
+            (None, None) => self.say("nothing is searched"),
+        }
+    }
+
+    /// Shows the board, from now on in another shape if one is given.
+    fn show_board(&mut self, shape: Option<Shape>) {
+        self.shape = shape.unwrap_or(self.shape);
         self.board_due = true;
     }
 
@@ -265,15 +276,21 @@ impl Table {
     }
 
     fn nothing_to_search(&mut self) {
-        let status = self.status().plain();
-        self.alarm(&format!("there is nothing to search: {status}"));
+        let why = self.standstill();
+        self.alarm(&format!("there is nothing to search: {why}"));
     }
 
     /// The board in words, for those who listen to it.
     pub(super) fn board_words(&self) -> Vec<Text> {
         let board = &self.here.board;
-        let naming = Naming::of(board, &self.here.legal);
-        picture::words(board, |cell| cursor::name(board, naming, cell))
+        picture::words(board, |cell| cursor::name(board, self.here.naming, cell))
+    }
+
+    /// The board as it is seen, with a cell under the cursor or none.
+    pub(super) fn picture(&self, cursor: Option<Cell>, detail: Detail) -> Vec<Text> {
+        let Situation { board, last, targets, .. } = &self.here;
+        let emphasis = Emphasis { last: last.clone(), targets: targets.clone(), cursor };
+        picture::lines(&self.view.board(board), &self.view.emphasis(&emphasis, board), detail)
     }
 
     /// Takes back this many moves, or with 0 up to the person's last one.
@@ -343,6 +360,7 @@ impl Table {
         }
         let place = files::whole_game(self).place(self.history.at());
         self.say(place);
+        self.measure();
     }
 
     fn seat(&mut self, side: usize, who: &str) {
@@ -434,12 +452,13 @@ impl Table {
         }
     }
 
-    /// How long until something must be looked at though nothing was said: the clock, or an overloaded
-    /// server.
+    /// How long until something must be looked at though nothing was said: the clock, a review, or an
+    /// overloaded server.
     pub(super) fn next_tick(&self) -> Option<Duration> {
         let runs = self.control != TimeControl::Unlimited && self.mover().is_some() && !self.paused;
         let attempt = self.link.next_attempt().map(|at| at.saturating_duration_since(Instant::now()));
-        runs.then_some(Duration::from_millis(200)).into_iter().chain(attempt).min()
+        let look = self.review.as_ref().map(|_| LOOK);
+        runs.then_some(Duration::from_millis(200)).into_iter().chain(attempt).chain(look).min()
     }
 }
 

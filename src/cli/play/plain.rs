@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use crate::cli::input::{Input, Signal};
-use crate::cli::picture::{self, Emphasis};
+use crate::cli::picture::Detail;
 use crate::cli::styled::{Colours, Text};
 
 use super::Front;
+use super::catalogue::Shape;
 use super::search::Purpose;
 use super::table::{Note, Table};
 
@@ -43,14 +44,10 @@ impl<W: Write> Plain<W> {
             return Ok(());
         }
         table.board_due = false;
-        let lines = if table.in_words {
-            table.board_words()
-        } else {
-            let emphasis = Emphasis { last: table.here.last.clone(), ..Emphasis::default() };
-            picture::lines(
-                &table.view.board(&table.here.board),
-                &table.view.emphasis(&emphasis, &table.here.board),
-            )
+        let lines = match table.shape {
+            Shape::Words => table.board_words(),
+            Shape::Picture => table.picture(None, Detail::Small),
+            Shape::Marks => table.picture(None, Detail::Pencil),
         };
         for line in &lines {
             self.line(line)?;
@@ -114,7 +111,7 @@ impl<W: Write> Front for Plain<W> {
         }
         self.board(table)?;
         if self.ended && !table.leaving {
-            if self.interactive || table.search.is_none() {
+            if self.interactive || (table.search.is_none() && table.review.is_none()) {
                 table.leaving = true;
             } else if !table.is_busy() {
                 table.finish_search();

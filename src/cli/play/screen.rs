@@ -7,15 +7,15 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::cli::frame::Frame;
 use crate::cli::input::{Input, Signal};
-use crate::cli::picture::{self, Emphasis};
+use crate::cli::picture::{self, Detail};
 use crate::cli::styled::{Colours, Style, Text, Tone};
 use crate::cli::terminal::Terminal;
 use plyd_protocol::{Cell, Side};
 
 use super::Front;
-use super::catalogue::Command;
+use super::catalogue::{Command, Shape};
 use super::command;
-use super::cursor::{self, Naming};
+use super::cursor;
 use super::line_editor::LineEditor;
 use super::search::Purpose;
 use super::suggest;
@@ -27,6 +27,12 @@ const KEPT: usize = 300;
 
 /// The least width beside the board that is worth using.
 const PANEL: usize = 30;
+
+/// Blanks between the board and what stands beside it.
+const GAP: usize = 3;
+
+/// Lines that are kept above and below the board: title, status, what was said last, prompt, keys.
+const BELOW: usize = 7;
 
 const PROMPT: &str = "> ";
 
@@ -181,8 +187,7 @@ impl<W: Write> Screen<W> {
 
     /// Plays the only move that a cell begins, or begins to write the one that is meant.
     fn choose(&mut self, table: &mut Table, cell: Cell) {
-        let (board, moves) = (&table.here.board, &table.here.legal);
-        let naming = Naming::of(board, moves);
+        let (board, moves, naming) = (&table.here.board, &table.here.legal, table.here.naming);
         let name = cursor::name(board, naming, cell);
         let found = naming.map(|naming| cursor::at(board, naming, moves, cell)).unwrap_or_default();
         match found[..] {
@@ -225,7 +230,7 @@ impl<W: Write> Screen<W> {
     }
 
     /// All lines of the window, and where the cursor stands in it.
-    fn lines(&mut self, table: &Table) -> (Vec<Text>, (usize, usize)) {
+    fn lines(&mut self, table: &mut Table) -> (Vec<Text>, (usize, usize)) {
         let (rows, cols) = self.size;
         if let Some(page) = &mut self.page {
             return (page_lines(page, rows, cols), (rows.saturating_sub(1), 0));
@@ -243,12 +248,12 @@ impl<W: Write> Screen<W> {
             });
         }
         let width = board.iter().map(Text::width).max().unwrap_or(0);
-        let beside = cols.saturating_sub(width + 3);
-        let panel = panel(table, if beside >= PANEL { beside } else { cols });
+        let beside = cols.saturating_sub(width + GAP);
+        let panel = panel(table, self.cell, if beside >= PANEL { beside } else { cols });
         for (index, line) in board.into_iter().take(shown).enumerate() {
             let mut line = line;
             if let Some(text) = panel.get(index).filter(|_| beside >= PANEL) {
-                line.push(&" ".repeat(width + 3 - line.width()), Tone::Plain);
+                line.push(&" ".repeat(width + GAP - line.width()), Tone::Plain);
                 line.append(text);
             }
             lines.push(line);
@@ -257,7 +262,7 @@ impl<W: Write> Screen<W> {
         if rest > 0 {
             lines.push(table.status());
         }
-        let mut below: Vec<Text> = Vec::new();
+        let mut below: Vec<Text> = table.bar_line().into_iter().collect();
         if beside < PANEL {
             below.extend(panel.into_iter().take(3));
         }
@@ -277,19 +282,22 @@ impl<W: Write> Screen<W> {
         (lines, (row, PROMPT.len() + at))
     }
 
+    /// The board, its cells as large as leaves room for the panel beside it and some lines below.
     fn board(&self, table: &Table) -> Vec<Text> {
-        if table.in_words {
-            return table.board_words().iter().flat_map(|line| line.wrapped(self.size.1)).collect();
+        let (rows, cols) = self.size;
+        if table.shape == Shape::Words {
+            return table.board_words().iter().flat_map(|line| line.wrapped(cols)).collect();
         }
-        let board = &table.here.board;
-        let naming = self.cell.and_then(|_| Naming::of(board, &table.here.legal));
-        let targets =
-            naming.map(|naming| cursor::targets(board, naming, &table.here.legal)).unwrap_or_default();
-        let emphasis = Emphasis { last: table.here.last.clone(), targets, cursor: self.cell };
-        picture::lines(&table.view.board(board), &table.view.emphasis(&emphasis, board))
+        let fits = |lines: &Vec<Text>| {
+            let width = lines.iter().map(Text::width).max().unwrap_or(0);
+            lines.len() + BELOW <= rows && width + GAP + PANEL <= cols
+        };
+        let large = [Detail::Pencil, Detail::Wide].map(|detail| (detail, table.picture(self.cell, detail)));
+        let found = large.into_iter().find(|(_, lines)| fits(lines)).map(|(_, lines)| lines);
+        found.unwrap_or_else(|| table.picture(self.cell, Detail::Small))
     }
 
-    fn draw(&mut self, table: &Table) -> io::Result<()> {
+    fn draw(&mut self, table: &mut Table) -> io::Result<()> {
         let (lines, (row, col)) = self.lines(table);
         let (rows, cols) = self.size;
         let lines: Vec<String> =
@@ -355,13 +363,27 @@ fn title(table: &Table) -> Text {
     line
 }
 
-/// What the engine thinks, and the last moves.
-fn panel(table: &Table, width: usize) -> Vec<Text> {
+/// What is marked in the chosen cell, what the engine thinks, and the last moves.
+fn panel(table: &Table, cell: Option<Cell>, width: usize) -> Vec<Text> {
     let mut lines = Vec::new();
+    if let Some(cell) = cell {
+        let board = &table.here.board;
+        let marks = board.marks.iter().filter(|mark| mark.cell == cell);
+        let texts: Vec<String> = marks
+            .map(|mark| {
+                format!("{} {}", mark.mark, mark.label.as_deref().unwrap_or_default()).trim_end().to_owned()
+            })
+            .collect();
+        if !texts.is_empty() {
+            let name = cursor::name(board, table.here.naming, cell);
+            lines.push(Text::from(format!("{name}: {}", texts.join("; "))).cut(width));
+        }
+    }
     if let Some(search) = &table.search {
         let (what, by) = match search.purpose {
             Purpose::Move(player) => ("thinking for", player),
             Purpose::Hint(player) => ("a hint for", player),
+            Purpose::Value(player) => ("a look for", player),
             Purpose::Analysis { by, .. } => ("analysis for", by),
         };
         let nodes = crate::cli::columns::grouped(search.stats.nodes);
@@ -372,10 +394,13 @@ fn panel(table: &Table, width: usize) -> Vec<Text> {
         }
         lines.push(Text::default());
     }
+    if let Some(review) = &table.review {
+        lines.push(Text::from(format!("review: {} of {} moves", review.done, review.moves)));
+    }
     let (at, moves) = (table.history.at(), table.history.position().moves);
     for (index, mv) in moves.iter().enumerate().rev().take(12) {
         let style = Style { marked: index + 1 == at, ..Style::from(Tone::Faint) };
-        lines.push(Text::new(&format!("{:>3} {mv}", index + 1), style));
+        lines.push(Text::new(&format!("{:>3}. {mv}", index + 1), style));
     }
     lines
 }

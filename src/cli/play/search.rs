@@ -11,8 +11,20 @@ pub(super) enum Purpose {
     Move(Player),
     /// What this side could play.
     Hint(Player),
+    /// What the position is worth for this side, for the bar.
+    Value(Player),
     /// Lines for this side, until a time or until they are stopped.
     Analysis { by: Player, timed: bool },
+}
+
+impl Purpose {
+    /// The side for which it searches.
+    pub(super) fn by(self) -> Player {
+        match self {
+            Self::Move(player) | Self::Hint(player) | Self::Value(player) => player,
+            Self::Analysis { by, .. } => by,
+        }
+    }
 }
 
 /// A search that runs.

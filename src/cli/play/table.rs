@@ -15,10 +15,14 @@ use plyd_protocol::{
     BestMove, Board, Cell, InspectResult, NewGame, Outcome, Player, Position, Seed, Settings, ToMove, Want,
 };
 
+use super::catalogue::Shape;
+use super::cursor::{self, Naming};
 use super::history::History;
 use super::link::{Link, Refusal};
+use super::running_review::RunningReview;
 use super::search::{Purpose, RunningSearch};
 use super::seats::{self, Seat};
+use super::value_bar::PositionValue;
 use super::view::View;
 
 /// How much later than its clock the engine's answer may arrive: the way between clock and engine takes time.
@@ -38,6 +42,9 @@ pub(super) struct Situation {
     pub(super) text: String,
     /// The cells that the last move changed.
     pub(super) last: Vec<Cell>,
+    /// How its moves begin with cells, if they do, and with which.
+    pub(super) naming: Option<Naming>,
+    pub(super) targets: Vec<Cell>,
 }
 
 /// Something to show.
@@ -73,8 +80,8 @@ pub(super) struct Table {
     /// The rules as they were given, for another game.
     pub(super) given: Settings,
     pub(super) view: View,
-    /// The board is shown in words.
-    pub(super) in_words: bool,
+    /// How the board is shown.
+    pub(super) shape: Shape,
     /// How many lines an analysis shows.
     pub(super) lines: u32,
     /// Where the game was saved or loaded, if it is alone in its file.
@@ -86,6 +93,14 @@ pub(super) struct Table {
     /// An interrupt was taken, and the next one leaves.
     pub(super) warned: bool,
     pub(super) leaving: bool,
+    /// A review of the game that runs beside it.
+    pub(super) review: Option<RunningReview>,
+    /// A bar shows who is ahead.
+    pub(super) bar: bool,
+    /// What is known of the position that is shown.
+    pub(super) value: Option<PositionValue>,
+    /// The advantage with which most games under these rules are won, once it was asked for.
+    pub(super) decisive: Option<i32>,
     pub(super) notes: Vec<Note>,
     /// The position changed since the board was shown.
     pub(super) board_due: bool,
@@ -109,13 +124,17 @@ impl Table {
             turn_began: Instant::now(),
             given: Settings::new(),
             view: View::default(),
-            in_words: false,
+            shape: Shape::Picture,
             lines: 3,
             file: None,
             saved: 0,
             hint: None,
             warned: false,
             leaving: false,
+            review: None,
+            bar: false,
+            value: None,
+            decisive: None,
             notes: Vec::new(),
             board_due: false,
         }
@@ -159,39 +178,11 @@ impl Table {
         self.here.outcome.clone().or(lost)
     }
 
-    /// A side with the name of who plays it, such as "p1 (me)".
-    pub(super) fn named(&self, player: Player) -> String {
-        let side = side_name(player);
-        format!("{side} ({})", self.seats[seats::index(player)].name(&self.common))
-    }
-
     /// Whether something runs that ends by itself, for which the next line of a script waits.
     pub(super) fn is_busy(&self) -> bool {
         let untimed =
             |search: &RunningSearch| matches!(search.purpose, Purpose::Analysis { timed: false, .. });
-        self.search.as_ref().is_some_and(|search| !untimed(search))
-    }
-
-    /// Who is to move, or how the game ended, in a sentence.
-    pub(super) fn status(&self) -> Text {
-        if let Some(outcome) = self.outcome() {
-            return Text::new(&format!("the game is over: {}", words::outcome(&outcome)), Tone::Strong);
-        }
-        let mut text = match self.mover() {
-            Some(player) => {
-                Text::new(&format!("{} to move", self.named(player)), picture::tone(Some(player)))
-            }
-            None => Text::from(words::to_move(ToMove::Chance)),
-        };
-        if self.history.looking {
-            let place = format!(", ply {} of {}", self.history.at(), self.history.len());
-            text.push(&place, Tone::Plain);
-        }
-        let waits = self.mover().is_some_and(|player| !self.seats[seats::index(player)].is_me());
-        if self.paused && waits && self.search.is_none() {
-            text.push("; the engine waits for `continue`", Tone::Plain);
-        }
-        text
+        self.review.is_some() || self.search.as_ref().is_some_and(|search| !untimed(search))
     }
 
     /// What is left on both clocks now; none if there is no clock.
@@ -238,6 +229,7 @@ impl Table {
         self.turn_began = Instant::now();
         self.board_due = true;
         self.hint = None;
+        self.value = None;
         Ok(())
     }
 
@@ -277,10 +269,7 @@ impl Table {
     /// Why it cannot be made, in a sentence.
     pub(super) fn try_mine(&mut self, text: String) -> Result<(), String> {
         let Some(player) = self.mover() else {
-            return Err(format!(
-                "no move can be made here: {}; `undo` or `new` goes on",
-                self.status().plain()
-            ));
+            return Err(format!("no move can be made here: {}; `undo` or `new` goes on", self.standstill()));
         };
         let is_mine = self.seats[seats::index(player)].is_me();
         if !is_mine && !self.paused && !self.history.looking {
@@ -336,8 +325,9 @@ impl Table {
         self.show_end();
     }
 
-    /// Looks at the clock of the person, whose flag may have fallen.
+    /// Looks at a review that runs, and at the clock of the person, whose flag may have fallen.
     pub(super) fn tick(&mut self) {
+        self.look_at_review();
         let Some(player) = self.mover().filter(|_| self.clock_runs()) else { return };
         if self.seats[seats::index(player)].is_me() && self.control != TimeControl::Unlimited {
             let allowed = self.game_clocks()[seats::index(player)].allowed().unwrap_or(Duration::MAX);
@@ -352,6 +342,7 @@ impl Table {
         if self.outcome().is_some() {
             let status = self.status();
             self.say(status);
+            self.say("`review` says what each move was worth, `new` plays again");
         }
     }
 
@@ -369,6 +360,7 @@ impl Table {
         if !waits && !self.seats[seats::index(player)].is_me() {
             self.begin(Purpose::Move(player), None);
         }
+        self.measure();
     }
 
     /// Draws one outcome of chance; the same seed, place and game draw the same.
@@ -436,7 +428,9 @@ fn situation(result: InspectResult) -> Result<Situation, Refusal> {
     let InspectResult { to_move, outcome, legal, board, text, .. } = result;
     match (to_move, outcome, legal, board, text) {
         (to_move @ Some(_), Some(outcome), Some(legal), Some(board), Some(text)) => {
-            Ok(Situation { to_move, outcome, legal, board, text, last: Vec::new() })
+            let naming = Naming::of(&board, &legal);
+            let targets = naming.map(|naming| cursor::targets(&board, naming, &legal)).unwrap_or_default();
+            Ok(Situation { to_move, outcome, legal, board, text, last: Vec::new(), naming, targets })
         }
         _ => Err(Refusal::Nonsense("`inspect` was not answered in full".into())),
     }

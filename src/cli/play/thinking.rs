@@ -32,7 +32,9 @@ impl Table {
                 let seat = &self.seats[seats::index(player)];
                 (side_name(player), seat.options(&self.common))
             }
-            Purpose::Hint(_) | Purpose::Analysis { .. } => ("analysis", strong(&self.common)),
+            Purpose::Hint(_) | Purpose::Value(_) | Purpose::Analysis { .. } => {
+                ("analysis", strong(&self.common))
+            }
         };
         self.open(session, options)?;
         let mut go = Go::new(GameRef::Session { session: session.to_owned() }, self.history.position());
@@ -48,7 +50,7 @@ impl Table {
                 let clock = if player == Player::P1 { p1.to_wire(&p2) } else { p2.to_wire(&p1) };
                 go.clock = Some(clock.unwrap_or_else(|| per_move(self.think)));
             }
-            Purpose::Hint(_) => go.clock = Some(per_move(time.unwrap_or(self.think))),
+            Purpose::Hint(_) | Purpose::Value(_) => go.clock = Some(per_move(time.unwrap_or(self.think))),
             Purpose::Analysis { .. } => {
                 go.mode = Mode::Analyse;
                 go.multipv = self.lines;
@@ -84,11 +86,13 @@ impl Table {
                     return;
                 }
                 let is_new = search.lines.first() != info.lines.first() && info.lines[0].score.is_some();
-                (search.lines, search.stats) = (info.lines, info.stats);
-                if is_new && let Purpose::Analysis { .. } = search.purpose {
-                    let line = Text::from(line_text(&search.lines[0], false));
+                (search.lines, search.stats) = (info.lines.clone(), info.stats);
+                let purpose = search.purpose;
+                if is_new && let Purpose::Analysis { .. } = purpose {
+                    let line = Text::from(line_text(&info.lines[0], false));
                     self.notes.push(Note::Progress(line));
                 }
+                self.learn_value(&info.lines, purpose.by());
             }
             SearchUpdate::Done(best) => {
                 let Some(search) = self.search.take() else { return };
@@ -106,14 +110,18 @@ impl Table {
                 self.paused = true;
                 self.alarm(match search.purpose {
                     Purpose::Move(_) => "the game is kept; `continue` calls the engine again",
-                    Purpose::Hint(_) | Purpose::Analysis { .. } => "the game is kept; ask again",
+                    Purpose::Hint(_) | Purpose::Value(_) | Purpose::Analysis { .. } => {
+                        "the game is kept; ask again"
+                    }
                 });
             }
         }
     }
 
     fn answered(&mut self, search: &RunningSearch, best: &BestMove) {
+        self.learn_value(&best.lines, search.purpose.by());
         match search.purpose {
+            Purpose::Value(_) => self.show_bar(),
             Purpose::Move(player) => {
                 let time = search.began.elapsed();
                 let own = best.timing.decided_us.saturating_sub(best.timing.received_us);

@@ -47,7 +47,8 @@ pub struct Entry {
     pub evaluator_at: EvaluatorAt,
     /// The players, by their place in the list: see [`Entry::players`]. [`Entry::of`] gives them.
     pub player_at: PlayerAt,
-    /// The ways a game ends: the values of an outcome's `by`.
+    /// The ways a game ends: the values of an outcome's `by`. What each is about begins with its cause; the
+    /// consequence stands behind a colon or a semicolon, if it must be said.
     pub endings: &'static [Named],
     /// How each value of the option `level` is weakened and how strong it is, as [`Levels::parse`] reads it.
     pub levels: &'static str,

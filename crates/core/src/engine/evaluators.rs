@@ -110,6 +110,11 @@ impl<G: Playable> NamedEvaluator<G> {
         self.make.range(game)
     }
 
+    /// The advantage with which most games are won.
+    pub(super) fn decisive(&self, game: &G) -> i32 {
+        self.make.decisive(game)
+    }
+
     /// Its name.
     pub(super) fn name(&self) -> &'static str {
         self.entry.named.name
@@ -141,6 +146,9 @@ pub trait MakeEvaluator<G: Playable>: Sync {
 
     /// The smallest and the largest of these evaluations: see [`Evaluator::range`].
     fn range(&self, game: &G) -> (i32, i32);
+
+    /// The advantage with which most games are won: see [`Evaluator::decisive`].
+    fn decisive(&self, game: &G) -> i32;
 }
 
 impl<G: Playable, E: Evaluator<G>, F: Fn(&G, &Options) -> E + Sync> MakeEvaluator<G> for F {
@@ -159,5 +167,9 @@ impl<G: Playable, E: Evaluator<G>, F: Fn(&G, &Options) -> E + Sync> MakeEvaluato
 
     fn range(&self, game: &G) -> (i32, i32) {
         self(game, &Options::default()).range()
+    }
+
+    fn decisive(&self, game: &G) -> i32 {
+        self(game, &Options::default()).decisive()
     }
 }

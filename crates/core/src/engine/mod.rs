@@ -251,6 +251,8 @@ pub trait AnyRoot: Send + Sync {
     /// # Errors
     /// `option_invalid` at `/options/eval`: there is no such evaluator.
     fn eval(&self, evaluator: &str) -> Result<Option<i64>, Fault>;
+    /// An advantage, in thousandths, with which most games are won, as the default evaluation sees it.
+    fn decisive(&self) -> i32;
     /// Counts the positions after `depth` plies, chance outcomes included; positions where the game is over
     /// count at their ply and have no children. Stops early, with a wrong count, when `control` says stop.
     fn perft(&self, depth: u32, counting: Counting, control: &Control) -> u64;

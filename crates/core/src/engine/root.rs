@@ -275,6 +275,11 @@ impl<G: Playable> AnyRoot for Typed<G> {
         Ok((!over).then(|| i64::from(evaluator.evaluate(&self.game, &self.root.pos).raw())))
     }
 
+    fn decisive(&self) -> i32 {
+        // The first evaluator is the default.
+        NamedEvaluator::<G>::find("").map_or(0, |evaluator| evaluator.decisive(&self.game))
+    }
+
     fn perft(&self, depth: u32, counting: Counting, control: &Control) -> u64 {
         perft::count(&self.game, &self.root.pos, depth, counting, control)
     }

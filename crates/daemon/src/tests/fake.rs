@@ -230,6 +230,10 @@ impl AnyRoot for Count {
         Ok((!self.is_over()).then_some(self.total * 1000))
     }
 
+    fn decisive(&self) -> i32 {
+        1000
+    }
+
     fn perft(&self, _depth: u32, _counting: Counting, _control: &Control) -> u64 {
         0
     }

@@ -167,6 +167,13 @@ where
             None => Lead::default().range(),
         }
     }
+
+    fn decisive(&self, game: &G) -> i32 {
+        match game.learned(Lead::default()) {
+            Some(tuples) => tuples.decisive(),
+            None => Lead::default().decisive(),
+        }
+    }
 }
 
 /// Whether tables are for these rules.

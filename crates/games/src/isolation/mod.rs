@@ -79,7 +79,7 @@ pub static ENTRY: Entry = Entry {
         },
         EXACT,
     ],
-    endings: &[Named::new(STUCK, "The side to move has no move and loses.")],
+    endings: &[Named::new(STUCK, "No move is left: the side to move loses.")],
     levels: include_str!("levels.txt"),
     unit: "cell",
     position_grammar: notation::POSITION_GRAMMAR,

@@ -17,12 +17,15 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::report::Report;
+use super::reviews::MatchReview;
 use crate::arena::{Header, PlayedGame};
 use crate::bridge;
 use crate::cli::failure::Failure;
+use crate::cli::review::mark_words;
 use crate::daemon::page::{self, Page};
 use crate::engine::AnyRoot;
 use crate::engine::settings;
+use crate::review::ReviewedMove;
 
 /// The most games that can be stepped through, and the most bytes of their boards: more would make a file
 /// that browsers are slow to open.
@@ -60,7 +63,7 @@ impl Gallery {
         self.shown.sort_by_key(place);
         let (mut games, mut bytes) = (Vec::new(), 0);
         for game in &self.shown {
-            let game = Shown::new(header, game)?;
+            let game = Shown::new(header, game, report.review)?;
             bytes += game.boards.iter().map(|board| board.get().len()).sum::<usize>();
             if bytes > BYTES {
                 break;
@@ -102,6 +105,9 @@ struct Shown<'m> {
     moves: &'m [String],
     /// By ply, what its player said; none for the opening and for chance.
     answers: Vec<Option<ShownReply>>,
+    /// By ply, what a review says of it; none for the opening and for chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    marks: Option<Vec<Option<ShownMark>>>,
     /// How it ended, for people.
     end: String,
     fault: bool,
@@ -118,8 +124,28 @@ struct ShownReply {
     score: Option<Score>,
 }
 
+/// What a review says of a move.
+#[derive(Serialize)]
+struct ShownMark {
+    /// In words, with the better move.
+    text: String,
+    /// Whether there was a better move, and whether that is proven.
+    error: bool,
+    proven: bool,
+}
+
+impl ShownMark {
+    fn new(reviewed: &ReviewedMove) -> Self {
+        let mut text = mark_words(reviewed);
+        if let Some(better) = &reviewed.better {
+            let _never_fails = write!(text, "; better: {}", better.mv());
+        }
+        Self { text, error: reviewed.mark.is_error(), proven: reviewed.mark.is_proven() }
+    }
+}
+
 impl<'m> Shown<'m> {
-    fn new(header: &Header, game: &'m PlayedGame) -> Result<Self, Failure> {
+    fn new(header: &Header, game: &'m PlayedGame, review: Option<&MatchReview>) -> Result<Self, Failure> {
         let record = &game.record;
         let rules = settings::rules(header.game, &bridge::given(&record.rules), header.seed.0)?;
         let mut root = settings::open(header.game, &rules, Some(&record.start))?;
@@ -144,6 +170,9 @@ impl<'m> Shown<'m> {
             opening: game.opening,
             moves: &record.moves,
             answers: answers.collect(),
+            marks: review.map(|review| {
+                (0..record.moves.len()).map(|ply| review.at(game.number, ply).map(ShownMark::new)).collect()
+            }),
             end: end(game),
             fault: is_faulty(game),
             boards,

@@ -156,6 +156,17 @@ function conduct() {
   ])));
 }
 
+/** The errors that a review found, by player. */
+function reviews() {
+  if (!report.review) return;
+  const { players: counts, games: reviewed } = report.review;
+  const names = { wins_later: 'win later than need be', lost_sooner: 'loss sooner than need be', gave_points: 'points given away', threw_away: 'win or draw thrown away', inaccuracy: '?! inaccuracy', mistake: '? mistake', blunder: '?? blunder' };
+  const shown = Object.keys(names).filter((mark) => counts.some(({ marks }) => marks[mark]));
+  section('Review', table(['player', 'moves', ...shown.map((mark) => names[mark])],
+    counts.map(({ moves, marks }, index) => [players[index], grouped(moves), ...shown.map((mark) => grouped(marks[mark] ?? 0))])),
+  el('p.about', {}, `${grouped(reviewed)} games reviewed. Marks with ? are estimates, the others are proven.`));
+}
+
 /** A value with what changed: see `delta` in the command. */
 function patched(old, delta) {
   if (Array.isArray(delta)) return delta[0];
@@ -195,8 +206,9 @@ class Viewer {
     for (const part of game.boards) this.#boards.push(this.#boards.length ? patched(this.#boards[this.#boards.length - 1], part) : part);
     this.#heading.textContent = `Game ${game.number}: ${game.players[0]} – ${game.players[1]}`;
     this.#slider.max = this.#boards.length - 1;
+    const marked = (mark) => (mark?.error ? { 'data-mark': mark.proven ? 'proven' : 'estimated' } : {});
     this.#moves.replaceChildren(...game.moves.map((move, index) => el(index < game.opening ? 'li.opening' : 'li', {},
-      el('button', { 'data-ply': index + 1, title: moveWords(report.game, move), onclick: () => this.go(index + 1) }, move))));
+      el('button', { 'data-ply': index + 1, ...marked(game.marks?.[index]), title: moveWords(report.game, move), onclick: () => this.go(index + 1) }, move))));
     this.go(game.opening);
   }
 
@@ -218,7 +230,8 @@ class Viewer {
     const answer = game.answers[this.#ply - 1];
     const end = this.#ply === this.#boards.length - 1 ? game.end : '';
     const answered = answer ? `${answer.player === 'p1' ? game.players[0] : game.players[1]}: ${time(answer.time_us)}${answer.score ? `, ${scoreWords(answer.score)}` : ''}` : '';
-    this.#caption.textContent = [`Ply ${this.#ply} of ${this.#boards.length - 1}.`, answered && `${answered}.`, end].filter(Boolean).join(' ');
+    const mark = game.marks?.[this.#ply - 1];
+    this.#caption.textContent = [`Ply ${this.#ply} of ${this.#boards.length - 1}.`, answered && `${answered}.`, mark && `Review: ${mark.text}.`, end].filter(Boolean).join(' ');
     this.#text.textContent = boardWords(board);
   }
 
@@ -257,4 +270,5 @@ ratings();
 scoreAgainstTime();
 gameLengths();
 conduct();
+reviews();
 playable();

@@ -138,6 +138,9 @@ impl AnyRoot for Broken {
     fn eval(&self, evaluator: &str) -> Result<Option<i64>, Fault> {
         self.0.eval(evaluator)
     }
+    fn decisive(&self) -> i32 {
+        self.0.decisive()
+    }
     fn perft(&self, depth: u32, counting: Counting, control: &Control) -> u64 {
         self.0.perft(depth, counting, control)
     }
