@@ -35,6 +35,7 @@ mod connect;
 mod connect_ways;
 mod drain;
 mod draw;
+mod errors;
 mod examples;
 #[cfg(feature = "fleet")]
 mod fleet;
