@@ -29,6 +29,7 @@ mod ugi_engine;
 
 mod arena;
 mod backlog;
+mod book;
 mod cli;
 mod conformance;
 mod connect;
@@ -62,6 +63,7 @@ mod play;
 mod play_records;
 mod play_screen;
 mod play_terminal;
+mod reference;
 mod refusals;
 mod reload;
 mod resume;
