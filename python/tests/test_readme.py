@@ -1,4 +1,4 @@
-"""The code of the README and the examples run as they stand there."""
+"""The code of the README, of the tutorial and the examples run as they stand there."""
 
 import os
 import pathlib
@@ -15,9 +15,10 @@ from support import TIMEOUT, engine  # noqa: E402
 
 class Readme(unittest.TestCase):
     def test_each_block_of_python_runs(self):
-        text = (HERE.parent / "README.md").read_text()
+        tutorial = HERE.parent.parent / "docs" / "tutorials" / "analyse-from-python.md"
+        text = (HERE.parent / "README.md").read_text() + tutorial.read_text()
         blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-        self.assertEqual(len(blocks), 3)
+        self.assertEqual(len(blocks), 3 + 4)
         environment = {**os.environ, "PLYD_BIN": engine(), "PYTHONPATH": str(HERE.parent / "src")}
         for block in blocks:
             with self.subTest(block=block.splitlines()[0]):
@@ -36,6 +37,11 @@ class Readme(unittest.TestCase):
         done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout.splitlines()
+
+    def test_the_referee_plays_to_the_end(self):
+        lines = self.example("referee.py")
+        self.assertRegex(lines[-1], r"^(plyd|random) cannot move and loses$")
+        self.assertGreater(len(lines), 10)
 
     def test_the_analysis_streams_and_ends(self):
         arguments = "isolation --rules preset=11x9 --moves d4,b3 --lines 2 --seconds 0.3".split()

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use super::explain;
 use super::styled::shown;
 use crate::bridge;
 use crate::client::ClientError;
@@ -20,6 +21,9 @@ pub(crate) enum Failure {
     /// It was tried and did not work. Exit code 1.
     #[error("{0}")]
     Failed(String),
+    /// The engine or a server refused it by this code. Exit code 1 if no argument is to blame, else 2.
+    #[error("{message}")]
+    Refused { code: ErrorCode, message: String },
     /// The output reported it already. Exit code 1.
     #[error("")]
     Reported,
@@ -39,7 +43,7 @@ impl Failure {
         }
         match log::form() {
             Form::Text => {
-                let _nobody_reads = writeln!(io::stderr(), "error: {}", self.shown());
+                let _nobody_reads = writeln!(io::stderr(), "error: {}{}", self.shown(), self.further());
             }
             Form::Json => {
                 tracing::error!(target: "plyd", "{self}");
@@ -50,18 +54,17 @@ impl Failure {
 
     /// What another program refused, and the place in the request.
     pub(crate) fn refused(code: ErrorCode, pointer: &str, message: &str) -> Self {
-        let message = format!("{message}{}", place(pointer));
-        match code {
-            ErrorCode::GameOver | ErrorCode::Internal | ErrorCode::Overloaded => Self::Failed(message),
-            _ => Self::Usage(message),
-        }
+        Self::Refused { code, message: format!("{message}{}", place(pointer)) }
     }
 
     /// What the process exits with.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             _ if self.is_early_end() => ExitCode::SUCCESS,
-            Self::Usage(_) => ExitCode::from(2),
+            Self::Refused {
+                code: ErrorCode::GameOver | ErrorCode::Internal | ErrorCode::Overloaded, ..
+            } => ExitCode::FAILURE,
+            Self::Usage(_) | Self::Refused { .. } => ExitCode::from(2),
             Self::Passed(code) => ExitCode::from(*code),
             Self::Failed(_) | Self::Reported | Self::Io(_) => ExitCode::FAILURE,
         }
@@ -70,6 +73,17 @@ impl Failure {
     /// Whether the reader of our output, such as `head`, had enough, which is no failure.
     fn is_early_end(&self) -> bool {
         matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Where there is more to read about it: a line, in the manner of clap's.
+    fn further(&self) -> String {
+        let Self::Refused { code, .. } = self else { return String::new() };
+        match serde_json::to_value(code) {
+            Ok(serde_json::Value::String(name)) if explain::knows(&name) => {
+                format!("\n\nFor more information, try '{} explain {name}'.", super::program())
+            }
+            _ => String::new(),
+        }
     }
 
     /// The text without what a terminal would obey: parts of it may come from a file or a peer.

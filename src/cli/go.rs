@@ -8,7 +8,7 @@ use crate::cli::columns::{Columns, grouped};
 use crate::engine::AnyRoot;
 use crate::search::clock::now_ns;
 use crate::search::{Control, End, UNLIMITED};
-use plyd_protocol::{Hash, Line, Reason, Stats};
+use plyd_protocol::{ErrorCode, Hash, Line, Reason, Stats};
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -67,7 +67,9 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let root = args.position.open()?;
     let answer = match search(args, root.as_ref()) {
         Ok(answer) => answer,
-        Err(Failure::Failed(message)) => return Err(over(root.as_ref(), message)),
+        Err(Failure::Refused { code: ErrorCode::GameOver, message }) => {
+            return Err(over(root.as_ref(), message));
+        }
         Err(failure) => return Err(failure),
     };
     if args.json { write_json(out, &answer) } else { show(root.as_ref(), &answer, out) }
@@ -115,10 +117,11 @@ fn search(args: &Args, root: &dyn AnyRoot) -> Result<Answer, Failure> {
 
 /// The answer if there is nothing to search: how the game ended.
 fn over(root: &dyn AnyRoot, message: String) -> Failure {
-    Failure::Failed(match root.outcome() {
+    let message = match root.outcome() {
         Some(outcome) => format!("the game is over: {}", words::outcome(&bridge::outcome(outcome))),
         None => message,
-    })
+    };
+    Failure::Refused { code: ErrorCode::GameOver, message }
 }
 
 /// One better answer, on stderr.

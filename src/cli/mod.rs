@@ -23,6 +23,7 @@ mod describe;
 mod disconnect;
 mod draw;
 mod examples;
+mod explain;
 mod failure;
 #[cfg(feature = "fleet")]
 mod fleet;
@@ -110,6 +111,7 @@ Examples:
   plyd describe                            the games
   plyd new-game hex                        a new game, in a clone of plyd
   plyd help go                             one command in full
+  plyd explain illegal_move                what an error means and what to do
 
 Exit codes: 0 done, 1 failed (also: replay found a difference, conform a fault), 2 wrong arguments.";
 
@@ -188,6 +190,8 @@ enum Command {
     Confined(confined::Args),
     /// Write a new game that works, to be changed into another one
     NewGame(new_game::Args),
+    /// Explain an error code and what to do about it
+    Explain(explain::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Write manual pages, one for each command
@@ -305,6 +309,7 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         #[cfg(feature = "fleet")]
         Command::Confined(args) => confined::run(&args),
         Command::NewGame(args) => new_game::run(&args, &mut out),
+        Command::Explain(args) => explain::run(&args, &mut out),
         Command::Completions(args) => completions::run(&args, &mut out),
         Command::Man(args) => man::run(&args, &mut out),
     }

@@ -123,6 +123,32 @@ fn nonsense_is_refused_with_a_way_out() {
 }
 
 #[test]
+fn a_refusal_by_a_code_says_where_to_read_about_it() {
+    for (arguments, code) in [
+        (&["go", GAME, "--position", "nonsense"][..], "bad_position"),
+        (&["go", GAME, "--moves", "nonsense"], "illegal_move"),
+        (&["draw", GAME, "--rules", "gravity=1"], "rules_unsupported"),
+        (&["go", GAME, "--rules", "max_plies=1", "--moves", "4 3 W"], "game_over"),
+        (&["play", GAME, "--p2", "default", "--option", "level=11"], "option_invalid"),
+    ] {
+        let output = plyd(arguments);
+        let text = String::from_utf8(output.stderr).unwrap();
+        let (_, command) =
+            text.rsplit_once("For more information, try 'plyd ").unwrap_or_else(|| panic!("{text}"));
+        let command = command.trim_end().trim_end_matches("'.");
+        assert_eq!(command, format!("explain {code}"), "{arguments:?}");
+        let words: Vec<&str> = command.split(' ').collect();
+        assert!(stdout(&words).starts_with(&format!("{code}\n")), "{code}");
+    }
+    assert!(stdout(&["explain"]).contains("illegal_move"));
+    let output = plyd(&["explain", "ilegal_move"]);
+    assert!(
+        String::from_utf8(output.stderr).unwrap().contains("'illegal_move'"),
+        "a similar code is suggested"
+    );
+}
+
+#[test]
 fn a_former_name_is_taken_with_a_line_on_stderr() {
     let warning =
         "warning: `player`: `seed` is called `published` now; the next version takes the new name only\n";
@@ -237,6 +263,7 @@ fn every_command_explains_itself() {
         "replay",
         "ugi",
         "botzone",
+        "explain",
         "completions",
     ] {
         assert!(stdout(&["help", command]).contains("Examples:"), "{command}");

@@ -30,6 +30,18 @@ fn the_examples_pass_their_tests() {
     );
 }
 
+/// `python/tests` runs it.
+#[test]
+fn the_player_in_the_tutorial_is_that_of_the_referee() {
+    let read = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let tutorial = read("docs/tutorials/own-referee.md");
+    let piece = tutorial.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
+    assert!(
+        piece.starts_with("class Plyd:") && read("examples/python/referee.py").contains(piece),
+        "{piece}"
+    );
+}
+
 /// What a reader types is what is tested.
 #[test]
 fn the_bots_in_the_tutorial_are_those_of_the_examples() {

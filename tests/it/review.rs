@@ -27,7 +27,7 @@ fn stroll(start: &Position, seed: u64, plies: usize) -> Vec<String> {
     while position.outcome().is_none() && position.played().len() < plies {
         let chance = position.chance().into_iter().map(|outcome| outcome.mv).collect();
         let moves = if position.to_move() == ToMove::Chance { chance } else { position.legal() };
-        position = position.play(random.pick(&moves)).unwrap();
+        position = position.play(random.pick::<String>(&moves)).unwrap();
     }
     position.played().to_vec()
 }
