@@ -84,6 +84,7 @@ macro_rules! files {
 }
 
 static FILES: &[File] = files! {
+    "address.js"
     "analysis-panel.js"
     "analysis.js"
     "board-panel.js"
