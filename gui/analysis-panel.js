@@ -1,7 +1,7 @@
 /** The analysis on the page: the bar beside the board, the lines, the graph. */
 import { el, svg, byId } from './dom.js';
 import { drawGraph, plyAt, scaleOf } from './graph.js';
-import { flipped, height, playerName, scoreWords, short } from './words.js';
+import { flipped, height, playerName, short, viewWords } from './words.js';
 
 const REASONS = {
 	proven: 'Proven: nothing is left to search.',
@@ -15,7 +15,7 @@ export class AnalysisPanel {
 	#count = el('input.narrow', { type: 'number', min: 1, max: 20, step: 1, testid: 'multipv', 'aria-label': 'Lines' });
 	#whole = el('button', { testid: 'whole-game' }, 'Whole game');
 	#show = el('input', { type: 'checkbox', checked: true, id: 'show-line' });
-	#about = el('p.help', { testid: 'analysis-about' });
+	#about = el('p.about-search', { testid: 'analysis-about' });
 	#lines = el('ol.lines', { 'aria-label': 'Lines' });
 	#graph = svg('svg.graph', { role: 'img', testid: 'graph', preserveAspectRatio: 'none' });
 	#hovered = null;
@@ -24,8 +24,8 @@ export class AnalysisPanel {
 		Object.assign(this, { table, analysis, board });
 		this.#count.value = analysis.multipv;
 		byId('analysis').append(
-			el('div.row', {}, this.#toggle, el('label.inline', {}, this.#count, ' lines'), this.#whole),
-			el('div.row', {}, el('label.inline', {}, this.#show, ' draw the main line on the board')),
+			el('div.row', {}, this.#toggle, el('label.inline', {}, this.#count, ' lines'), this.#whole,
+				el('label.inline', { title: 'Draw the main line on the board' }, this.#show, ' draw')),
 			this.#about, this.#lines, this.#graph,
 		);
 		this.#toggle.addEventListener('click', () => analysis.turn(!analysis.on));
@@ -75,11 +75,11 @@ export class AnalysisPanel {
 	#words() {
 		const { analysis, table } = this;
 		if (!analysis.on) return '';
-		if (table.node?.outcome) return 'The game is over.';
+		if (table.outcome) return 'The game is over.';
 		const { stats } = analysis;
 		const end = REASONS[analysis.reason] ?? analysis.reason;
 		if (!stats) return end || 'Waiting…';
-		return `depth ${stats.depth}, ${short(stats.nodes)} nodes, ${short(stats.nps)} a second. Scores are ${playerName(analysis.player)}’s. ${end}`;
+		return `depth ${stats.depth}, ${short(stats.nodes)} nodes, ${short(stats.nps)} a second. ${end}`;
 	}
 
 	#drawLines() {
@@ -94,7 +94,7 @@ export class AnalysisPanel {
 			}
 			const button = item.firstElementChild;
 			button.dataset.rank = line.rank;
-			const words = scoreWords(line.score);
+			const words = viewWords(analysis.player === 'p2' ? flipped(line.score) : line.score);
 			button.dataset.score = words;
 			button.title = `${playerName(analysis.player)} to move; depth ${line.depth}; a click plays it`;
 			button.querySelector('.score').textContent = words;
@@ -102,21 +102,20 @@ export class AnalysisPanel {
 		});
 	}
 
-	/** The score that the bar shows: of the analysis, of the engine that thinks, or the last one that is known. */
+	/** The score that the bar shows: of the analysis, of the engine that thinks, or the last one that is known of the game. */
 	#score() {
 		const { analysis, table } = this;
 		const of = (score, player) => score && (player === 'p2' ? flipped(score) : score);
 		return of(analysis.lines[0]?.score, analysis.player)
 			?? of(table.thinking?.lines[0]?.score, table.thinking?.player)
-			?? table.game?.scores[table.game.cursor];
+			?? lastKnown(table.game);
 	}
 
 	#drawBar() {
-		const { table, analysis } = this;
+		const { table } = this;
 		const bar = byId('bar');
-		bar.hidden = !analysis.on && !Object.keys(table.game?.scores ?? {}).length;
-		if (bar.hidden) return;
-		const outcome = table.node?.outcome;
+		if (!table.game || table.mode === 'play') return;
+		const { outcome } = table;
 		const score = outcome ? undefined : this.#score();
 		const won = outcome ? (outcome.winner === 'p1' ? 1 : outcome.winner === 'p2' ? -1 : 0) : null;
 		const level = won ?? height(score, scaleOf(table.game.scores)) ?? 0;
@@ -125,7 +124,7 @@ export class AnalysisPanel {
 		p1.setAttribute('height', share);
 		p1.setAttribute('y', 100 - share);
 		bar.setAttribute('aria-valuenow', level.toFixed(2));
-		const words = outcome ? 'the game is over' : scoreWords(score);
+		const words = outcome ? 'the game is over' : viewWords(score);
 		bar.setAttribute('aria-valuetext', words);
 		bar.title = `${words}, from player 1’s view`;
 	}
@@ -133,7 +132,17 @@ export class AnalysisPanel {
 	#drawLine() {
 		const { analysis, table } = this;
 		const hovered = analysis.lines.find((line) => String(line.rank) === this.#hovered);
-		const line = hovered?.pv ?? table.hint?.line?.pv ?? analysis.lines[0]?.pv ?? table.thinking?.lines[0]?.pv ?? [];
+		// In a game nothing is shown but what was asked for.
+		const found = table.mode === 'analyse' ? hovered?.pv ?? analysis.lines[0]?.pv ?? table.thinking?.lines[0]?.pv : null;
+		const line = hovered?.pv ?? table.hint?.line?.pv ?? found ?? [];
 		this.board.showPv(table.node && table.connection.isOpen ? line : []);
 	}
+}
+
+/** The newest score up to the position on the board: what one knows until it is searched itself. */
+function lastKnown(game) {
+	for (let ply = game?.cursor ?? -1; ply >= 0; ply -= 1) {
+		if (game.scores[ply]) return game.scores[ply];
+	}
+	return undefined;
 }

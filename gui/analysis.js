@@ -9,6 +9,7 @@ import { positionOf } from './record.js';
 const AGAIN_MS = 1500;
 
 export class Analysis extends EventTarget {
+	/** What is searched; '' if nothing is, null if that is to be looked at anew. */
 	#key = '';
 	#timer = 0;
 	#running = null;
@@ -28,18 +29,18 @@ export class Analysis extends EventTarget {
 		/** While a whole game is gone through: [plies done, plies]. */
 		this.progress = null;
 		table.addEventListener('change', () => this.#follow());
-		table.connection.addEventListener('lost', () => { this.#key = ''; this.#running = null; });
+		table.connection.addEventListener('lost', () => { this.#key = null; this.#running = null; });
 	}
 
 	turn(on) {
 		this.on = on;
-		this.#key = '';
+		this.#key = null;
 		this.#follow();
 	}
 
 	ask(lines) {
 		this.multipv = lines;
-		this.#key = '';
+		this.#key = null;
 		this.#follow();
 	}
 
@@ -47,7 +48,7 @@ export class Analysis extends EventTarget {
 	#follow() {
 		const { table } = this;
 		const { node } = table;
-		const can = this.on && !this.progress && table.settled && !node.outcome && node.to_move !== 'chance'
+		const can = this.on && table.mode === 'analyse' && !this.progress && table.settled && !table.outcome && node.to_move !== 'chance'
 			&& table.connection.isOpen;
 		const key = can ? JSON.stringify([table.game.game, table.game.rules, table.position, this.multipv]) : '';
 		if (key === this.#key) return;
@@ -104,7 +105,7 @@ export class Analysis extends EventTarget {
 
 	#again() {
 		this.#timer = setTimeout(() => {
-			this.#key = '';
+			this.#key = null;
 			this.#follow();
 		}, AGAIN_MS);
 	}

@@ -35,6 +35,11 @@ export class BoardPanel {
 			side: to('side'),
 			hover: to('hover'),
 			drag: to('drag'),
+			dragOver: (from, cell) => {
+				if (!this.input?.dragOver || !this.#owns(from)) return false;
+				this.input.dragOver(from, cell);
+				return true;
+			},
 			swipe: to('swipe'),
 			key: (event) => this.input?.key?.(event) ?? false,
 			canDrag: (cell) => Boolean(this.input?.drag) && this.#owns(cell),
@@ -82,6 +87,7 @@ export class BoardPanel {
 		this.board.draw({ ...this.#scene, fresh: this.#fresh, slide: this.#slide, overlay: this.#withLine(overlay) });
 		// What has come is animated once, however often its position is painted.
 		this.#fresh = new Set();
+		byId('table').style.setProperty('--ratio', this.board.ratio);
 		const { classList } = byId('board');
 		classList.toggle('quiet', Boolean(overlay.quiet));
 		classList.toggle('swipes', Boolean(this.input?.swipe));
@@ -92,13 +98,14 @@ export class BoardPanel {
 		const { table } = this;
 		const { node } = table;
 		let prompt = '';
-		if (node && !node.outcome) {
+		if (node && !table.outcome) {
 			if (this.input) prompt = this.input.prompt();
 			else if (node.to_move === 'chance') prompt = 'Chance draws…';
 			else if (table.paused) prompt = 'Paused.';
 			else if (table.thinking) prompt = `${playerName(node.to_move)} is thinking…`;
 		}
 		byId('prompt').textContent = prompt;
+		byId('prompt').title = prompt;
 		const host = byId('tools');
 		const tools = this.input?.tools?.() ?? [];
 		const focused = host.contains(document.activeElement) ? document.activeElement.textContent : null;

@@ -73,6 +73,12 @@ export class BoardView {
 		this.#paintAbove();
 	}
 
+	/** Its width by its height, as it is seen. */
+	get ratio() {
+		const { width, height } = this.#root.viewBox.baseVal;
+		return height ? width / height : 1;
+	}
+
 	/** Puts the keyboard's focus on the board. */
 	focus() {
 		this.#cellAt(this.#focus)?.focus();
@@ -171,9 +177,11 @@ export class BoardView {
 	}
 
 	#paintPieces() {
-		const { board, view, overlay, fresh, slide, look } = this.#scene;
+		const { board, view, overlay, fresh, slide, look, last } = this.#scene;
+		// A piece that might come to a cell would be illegible over its marks.
+		const covered = new Set((overlay.ghosts ?? []).flatMap(({ piece }) => cellsOf(piece)).map((cell) => cell.join()));
 		// What stands there already stays, and so does its animation.
-		const painted = JSON.stringify([board, view, [...(overlay.hidden ?? [])]]);
+		const painted = JSON.stringify([board, view, [...(overlay.hidden ?? [])], [...covered], [...last]]);
 		if (painted === this.#painted) return;
 		this.#painted = painted;
 		const out = [];
@@ -182,10 +190,13 @@ export class BoardView {
 			if (overlay.hidden?.has(key)) continue;
 			const node = this.#shapeOf(piece);
 			if (fresh.has(key)) node.classList.add('fresh', slide ? `to-${sideToView(view, slide)}` : 'anew');
+			// It hides its cell, whose colour says what was left there.
+			if (piece.piece === 'blocked' && last.has(piece.cell.join())) node.classList.add('last');
 			node.dataset.at = piece.cell.join();
 			out.push(node);
 		}
 		for (const mark of board.marks ?? []) {
+			if (covered.has(mark.cell.join())) continue;
 			const [x, y] = this.#middle(mark.cell);
 			const drawn = look?.mark?.(mark, x, y, board);
 			// A game's own drawing may leave a mark out; a mark that nobody knows is its label, or its kind, in the corner.
@@ -279,8 +290,15 @@ export class BoardView {
 				cellsOf(one).some((cell) => cell.join() === press.cell.join())));
 			press.lifted = piece && this.#pieces.querySelector(`[data-at="${piece.cell.join()}"]`);
 		}
-		if (press.lifted && this.hand.canDrag?.(press.cell)) {
-			const scale = this.#root.viewBox.baseVal.width / this.#root.clientWidth;
+		if (!press.lifted) return;
+		// A game that shows where its piece would land draws it itself.
+		const over = this.#cellUnder(event) ?? press.over ?? press.cell;
+		if (over.join() === press.over?.join()) return;
+		if (this.hand.dragOver?.(press.cell, over)) {
+			press.over = over;
+		} else if (this.hand.canDrag?.(press.cell)) {
+			// The board may be smaller than the place that it has.
+			const scale = 1 / this.#root.getScreenCTM().a;
 			press.lifted.setAttribute('transform', `translate(${dx * scale} ${dy * scale})`);
 			press.lifted.classList.add('lifted');
 		}

@@ -1,5 +1,5 @@
 /** The dialogs: a new game with its rules and start, and games from files. Errors stand at the field that they are about. */
-import { el, byId } from './dom.js';
+import { el, byId, prose } from './dom.js';
 import { field, randomSeed, settings, showError, valuesOf } from './form.js';
 import { BadRecord, read } from './record.js';
 
@@ -70,14 +70,14 @@ export class NewGameDialog {
 			return null;
 		});
 		if (!about) return;
-		this.#about.textContent = about.title;
+		this.#about.replaceChildren(...prose(about.title));
 		this.#rules.replaceChildren(about.rules.length ? settings(about.rules, '/rules') : el('p.help', {}, 'None to choose.'));
 		this.#start.value = '';
 		this.#moves.value = '';
 		this.#start.placeholder = 'the rules’ own start';
-		this.#dialog.querySelector('[data-pointer="/position/start"] .help').textContent = about.position;
-		this.#dialog.querySelector('[data-pointer="/position/moves"] .help').textContent
-			= `Parted by “;”, or by spaces where there is none. ${about.moves}`;
+		this.#dialog.querySelector('[data-pointer="/position/start"] .help').replaceChildren(...prose(about.position));
+		this.#dialog.querySelector('[data-pointer="/position/moves"] .help').replaceChildren(
+			...prose(`Separated by “;”, or by spaces if there is none. ${about.moves}`));
 		showError(this.#dialog, null);
 	}
 

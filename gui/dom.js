@@ -28,5 +28,8 @@ function filled(node, classes, attributes, children) {
 	return node;
 }
 
+/** A text of the server's, in which backticks enclose code, as nodes. */
+export const prose = (text) => text.split('`').map((part, index) => (index % 2 ? el('code', {}, part) : part));
+
 /** @param {string} id  of an element of index.html */
 export const byId = (id) => document.getElementById(id);

@@ -1,7 +1,7 @@
 /**
  * Forms made from the settings that `describe` lists, and errors shown at the field that the server's `pointer` names.
  */
-import { el } from './dom.js';
+import { el, prose } from './dom.js';
 
 let count = 0;
 
@@ -22,7 +22,7 @@ export function field(label, control, pointer, help = '', more = []) {
 	return el('div.field', { 'data-pointer': pointer },
 		el('label', { for: id }, label),
 		el('div.control', {}, control, ...more),
-		el('p.help', { id: `${id}-help` }, help),
+		el('p.help', { id: `${id}-help` }, ...prose(help)),
 		el('p.error', { id: `${id}-error`, testid: `error${pointer.replaceAll('/', '-')}` }));
 }
 

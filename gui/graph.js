@@ -1,6 +1,6 @@
 /** The graph of a game's scores over its plies, from player 1's view. Choosing a place goes to its ply. */
 import { svg } from './dom.js';
-import { height, scoreWords } from './words.js';
+import { height, viewWords } from './words.js';
 
 const WIDTH = 300;
 const HEIGHT = 90;
@@ -32,12 +32,12 @@ export function drawGraph(root, game) {
 	}
 	for (const { ply, score, level } of points) {
 		out.push(svg('circle', { cx: x(ply), cy: y(level), r: plies > 120 ? 1.2 : 2.6, 'data-graph-ply': ply },
-			svg('title', {}, `after ${ply} plies: ${scoreWords(score)}`)));
+			svg('title', {}, `after ${ply} plies: ${viewWords(score)}`)));
 	}
 	out.push(svg('path.here', { d: `M${x(game.cursor)} 0V${HEIGHT}` }));
 	root.replaceChildren(...out);
 	root.setAttribute('aria-label', points.length
-		? `Scores of ${points.length} positions; the last: ${scoreWords(points[points.length - 1].score)}, from player 1’s view`
+		? `Scores of ${points.length} positions; the last: ${viewWords(points[points.length - 1].score)}`
 		: 'No scores yet');
 }
 

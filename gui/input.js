@@ -18,6 +18,8 @@
  * @property {(cell: [number, number], side: string) => void} [side]
  * @property {(cell: [number, number]|null) => void} [hover]
  * @property {(from: [number, number], to: [number, number]) => void} [drag]
+ * @property {(from: [number, number], over: [number, number]) => void} [dragOver]  a piece that is held comes over a cell;
+ *   without it the piece itself follows the pointer
  * @property {(side: string) => void} [swipe]
  * @property {(event: KeyboardEvent) => boolean} [key]
  * @property {() => Array<{label: string, title?: string, act: () => void, move?: string, testid?: string,

@@ -1,4 +1,5 @@
 /** Puts the page together: the connection, the table, and the parts that show it. */
+import { onReturn, showAddress, takeWanted } from './address.js';
 import { Analysis } from './analysis.js';
 import { AnalysisPanel } from './analysis-panel.js';
 import { BoardPanel } from './board-panel.js';
@@ -14,7 +15,7 @@ import { Table } from './table.js';
 import { MovesPanel } from './moves-panel.js';
 import { outcomeWords, playerName } from './words.js';
 
-const table = new Table(connection, restore(), loadLook);
+const table = new Table(connection, await restore(), loadLook);
 const analysis = new Analysis(table);
 
 /** What the server said of each game; asked anew after each connection, since it may be another server. */
@@ -51,10 +52,11 @@ function draw() {
 	if (table.settled) {
 		Object.assign(document.body.dataset, {
 			game: game.game, cursor: game.cursor, plies: game.moves.length,
-			toMove: node.outcome ? 'none' : node.to_move, over: String(Boolean(node.outcome)), text: node.text,
+			toMove: table.outcome ? 'none' : node.to_move, over: String(Boolean(table.outcome)), text: node.text,
 		});
 		document.documentElement.dataset.ready = '';
 	}
+	document.body.dataset.mode = table.mode;
 	byId('title').textContent = (settled.get(game.game)?.title ?? game.game).split(':')[0];
 	document.title = `plyd – ${byId('title').textContent}`;
 	board.draw();
@@ -62,28 +64,31 @@ function draw() {
 	seats.draw();
 	panel.draw();
 	const over = byId('outcome');
-	over.hidden = !node?.outcome;
-	over.textContent = node?.outcome ? outcomeWords(node.outcome, settled.get(game.game)?.by) : '';
+	over.hidden = !table.outcome;
+	over.textContent = table.outcome ? outcomeWords(table.outcome, settled.get(game.game)?.by) : '';
 	const slider = byId('slider');
 	slider.max = game.moves.length;
 	slider.value = game.cursor;
 	slider.setAttribute('aria-valuetext', `after ${game.cursor} of ${game.moves.length} plies`);
 	drawButtons();
 	keep(table.saved);
+	showAddress(table);
 }
 
 function drawButtons() {
-	const { game, node, hint } = table;
+	const { game, node, hint, outcome } = table;
 	const back = game.cursor === 0;
 	const end = isLive(game);
 	for (const name of ['first', 'back', 'take-back']) button(name).disabled = back;
 	for (const name of ['forward', 'last', 'redo']) button(name).disabled = end;
-	button('hint').disabled = !node || Boolean(node.outcome) || node.to_move === 'chance' || !connection.isOpen;
+	button('hint').disabled = !node || Boolean(outcome) || node.to_move === 'chance' || !connection.isOpen;
 	button('hint').textContent = hint && !hint.line ? 'Thinking…' : 'Hint';
 	button('play-hint').hidden = !(hint?.line && table.yours);
 	if (hint?.line) button('play-hint').textContent = `Play ${hint.line.move}`;
-	button('move-now').hidden = !table.thinking;
-	button('play-on').hidden = end || Boolean(node?.outcome);
+	button('move-now').hidden = !table.thinking || !end;
+	button('play-on').hidden = end || Boolean(outcome) || !button('play-hint').hidden;
+	button('save-picture').disabled = !connection.isOpen;
+	for (const mode of ['play', 'analyse']) button(`mode-${mode}`).setAttribute('aria-pressed', String(table.mode === mode));
 	button('pause').textContent = table.paused ? 'Go on' : 'Pause';
 	button('pause').setAttribute('aria-pressed', String(table.paused));
 }
@@ -107,6 +112,7 @@ table.addEventListener('thinking', () => {
 });
 analysis.addEventListener('change', () => {
 	panel.draw();
+	moves.drawHistory();
 	keep(table.saved);
 });
 table.addEventListener('trouble', (event) => {
@@ -136,12 +142,17 @@ function showConnection(state, text) {
 async function opened() {
 	showConnection('open', 'Connected');
 	described.clear();
+	// What failed without a server can be done again.
+	byId('alert').hidden = true;
 	try {
 		const games = connection.request('describe', { what: 'games' });
 		const [first] = connection.hello.games;
 		if (!first) throw new Error('The server has no games.');
-		if (table.game) table.refresh();
-		else await table.begin(first, {});
+		const wanted = takeWanted();
+		if (wanted && !connection.hello.games.includes(wanted)) alert(`This server has no game ${wanted}.`, false);
+		const known = connection.hello.games.includes(wanted) ? wanted : null;
+		if (table.game && (!known || known === table.game.game)) table.refresh();
+		else await table.begin(known ?? first, {});
 		newGame.offer((await games).body);
 	} catch (error) {
 		if (connection.isOpen) alert(error.message, true);
@@ -173,6 +184,11 @@ const actions = {
 	pause: () => table.pause(!table.paused),
 	'move-now': () => table.moveNow(),
 	'play-on': () => table.playOn(),
+	'bring-back': () => table.bringBack(),
+	'mode-play': () => setMode('play'),
+	'mode-analyse': () => setMode('analyse'),
+	settings: () => byId('settings-dialog').showModal(),
+	'settings-close': () => byId('settings-dialog').close(),
 	'new-game': () => newGame.open(),
 	load: () => load.open(),
 	save,
@@ -199,6 +215,13 @@ byId('views').append(el('button', {
 	testid: 'view-reset', title: 'As it was', onclick: () => table.setView(PLAIN),
 }, 'Plain view'));
 
+/** Analysing begins with the mode; back in the game nothing runs that could tell. */
+function setMode(mode) {
+	if (analysis.progress) analysis.endSweep();
+	table.setMode(mode);
+	analysis.turn(mode === 'analyse');
+}
+
 async function save() {
 	const line = await table.toLine([seatName(table.seats.p1), seatName(table.seats.p2)]);
 	download(line, 'application/json', `${table.game.game}.jsonl`);
@@ -224,16 +247,17 @@ function download(text, type, name) {
 }
 
 const KEYS = {
-	'[': 'back', ']': 'forward', Home: 'first', End: 'last', z: 'take-back', y: 'redo', h: 'hint', a: 'analyse',
+	'[': 'back', ']': 'forward', Home: 'first', End: 'last', z: 'take-back', y: 'redo', h: 'hint',
 };
 document.addEventListener('keydown', (event) => {
 	if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
 	if (event.target.closest('input, select, textarea, dialog')) return;
 	if (event.key === '/') moves.focus();
 	else if (event.key === 'b') board.board.focus();
+	else if (event.key === 'a') setMode(table.mode === 'play' ? 'analyse' : 'play');
 	else if (KEYS[event.key] && !button(KEYS[event.key]).disabled) button(KEYS[event.key]).click();
 	// Keys of the game work wherever the focus is, but for those that move it or press buttons.
-	else if (event.target === document.body || /^.$/.test(event.key)) {
+	else if (event.target === document.body || /^(.|Arrow\w+)$/.test(event.key)) {
 		if (event.key === ' ' || !(board.input?.key?.(event) ?? false)) return;
 	} else return;
 	event.preventDefault();
@@ -241,6 +265,8 @@ document.addEventListener('keydown', (event) => {
 
 // A clock that runs is the one thing that changes by itself.
 setInterval(() => { if (table.clock.running && table.clock.counts) seats.drawStrips(); }, 100);
+
+onReturn((game) => table.put(game));
 
 draw();
 if (connection.isOpen) opened();

@@ -2,7 +2,7 @@
 import { el, byId } from './dom.js';
 import { moveWords } from './looks.js';
 import { isChance, moveNumber } from './record.js';
-import { scoreWords } from './words.js';
+import { viewWords } from './words.js';
 
 /** More than these are not listed at once. */
 const LISTED = 120;
@@ -17,6 +17,7 @@ export class MovesPanel {
 	#list = el('div.moves', { role: 'group', 'aria-label': 'Legal moves' });
 	#more = el('p.help', {});
 	#history = '';
+	#back = document.querySelector('[data-testid="bring-back"]');
 
 	/** @param {() => string[]|undefined} left  what the choice on the board leaves */
 	constructor(table, left) {
@@ -44,6 +45,7 @@ export class MovesPanel {
 		});
 	}
 
+	/** Opens the list and goes to its search. */
 	focus() {
 		this.#search.closest('details').open = true;
 		this.#search.focus();
@@ -76,12 +78,16 @@ export class MovesPanel {
 		const total = table.node?.legal.length ?? 0;
 		const hidden = moves.length - LISTED;
 		this.#more.textContent = hidden > 0 ? `and ${hidden} more: search to see them` : `${moves.length} of ${total}`;
-		this.#drawHistory();
+		this.drawHistory();
 	}
 
-	#drawHistory() {
+	/** Draws what was played, with the scores that are known. */
+	drawHistory() {
 		const { game } = this.table;
 		if (!game) return;
+		const earlier = game.earlier?.at(-1);
+		this.#back.hidden = !earlier;
+		if (earlier) this.#back.textContent = `Bring back ${earlier.moves.length} plies`;
 		const host = byId('history');
 		const key = JSON.stringify([game.moves, game.scores, game.moves.length > NEAR && game.cursor]);
 		if (key !== this.#history) {
@@ -94,10 +100,11 @@ export class MovesPanel {
 				const at = from + index;
 				if (isChance(move)) return entry(at + 1, [move], 'chance');
 				number += 1;
-				const score = game.scores[at];
+				// What the position after the move is worth: the same number that its analysis shows.
+				const score = game.scores[at + 1];
 				return entry(at + 1, [
 					el('span.number', {}, `${number}.`), ` ${move}`,
-					score ? el('span.score', { title: 'Score before the move, from player 1’s view' }, scoreWords(score)) : '',
+					score ? el('span.score', { title: 'Score after the move, from player 1’s view' }, viewWords(score)) : '',
 				]);
 			}));
 		}
@@ -106,8 +113,9 @@ export class MovesPanel {
 			if (here && button.getAttribute('aria-current') !== 'step') {
 				button.setAttribute('aria-current', 'step');
 				// Only the list scrolls: the page must not jump at each move.
-				const { offsetTop, offsetHeight } = button.parentElement;
+				const { offsetTop, offsetHeight, offsetLeft, offsetWidth } = button.parentElement;
 				host.scrollTop = offsetTop - host.offsetTop - host.clientHeight / 2 + offsetHeight;
+				host.scrollLeft = offsetLeft - host.offsetLeft - host.clientWidth / 2 + offsetWidth;
 			} else if (!here) {
 				button.removeAttribute('aria-current');
 			}

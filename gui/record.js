@@ -3,18 +3,23 @@
  * share. Pure: it knows no server, so a record is only checked for its shape here; its moves the server checks.
  *
  * @typedef {import('./words.js').Score} Score
- * @typedef {{game: string, rules: object, start: string, moves: string[], cursor: number,
- *   scores: Record<number, Score>, clocks: Record<number, [number, number]>, players?: string[]}} Game
+ * @typedef {{id: string, game: string, rules: object, start: string, moves: string[], cursor: number,
+ *   scores: Record<number, Score>, clocks: Record<number, [number, number]>, players?: string[],
+ *   flag?: {ply: number, player: 'p1'|'p2'}, earlier?: Line[]}} Game
  *   `cursor` counts the plies that are on the board; what lies behind it can be redone. `scores` by ply, from player 1's
- *   view; `clocks` by ply, what each had left in ms.
+ *   view; `clocks` by ply, what each had left in ms. `flag`: whose time was over after so many plies. `earlier`: what other
+ *   moves took the place of, the newest last.
+ * @typedef {Pick<Game, 'moves'|'scores'|'clocks'|'flag'>} Line
  */
 
-import { flipped } from './words.js';
+import { flipped, other } from './words.js';
 
 /** A fault in a file that somebody wrote; `line` counts from 1. */
 export class BadRecord extends Error {}
 
-export const fresh = (game, rules, start) => ({ game, rules, start, moves: [], cursor: 0, scores: {}, clocks: {} });
+export const fresh = (game, rules, start) => ({
+	game, rules, start, moves: [], cursor: 0, scores: {}, clocks: {}, id: crypto.getRandomValues(new Uint32Array(2)).join('-'),
+});
 
 /** The position on the board, as the protocol takes it. */
 export const positionOf = (game, ply = game.cursor) => ({ start: game.start, moves: game.moves.slice(0, ply) });
@@ -22,17 +27,43 @@ export const positionOf = (game, ply = game.cursor) => ({ start: game.start, mov
 /** Whether nothing lies behind the cursor. */
 export const isLive = (game) => game.cursor === game.moves.length;
 
-/** The game without what lies behind the cursor. */
+/** So many lines are kept that others took the place of. */
+const KEPT_LINES = 20;
+
+const lineOf = ({ moves, scores, clocks, flag }) => ({ moves, scores, clocks, flag });
+
+/** The game without what lies behind the cursor, which is kept as an earlier line. */
 export function cut(game) {
+	if (isLive(game)) return game;
 	const upTo = (table) => Object.fromEntries(Object.entries(table).filter(([ply]) => Number(ply) <= game.cursor));
 	const moves = game.moves.slice(0, game.cursor);
-	return { ...game, moves, scores: upTo(game.scores), clocks: upTo(game.clocks) };
+	const earlier = [...(game.earlier ?? []), lineOf(game)].slice(-KEPT_LINES);
+	const flag = game.flag && game.flag.ply <= game.cursor ? game.flag : undefined;
+	return { ...game, moves, scores: upTo(game.scores), clocks: upTo(game.clocks), flag, earlier };
+}
+
+/** The game with the newest earlier line in the place of what is played now, which becomes the oldest of them. */
+export function broughtBack(game) {
+	const line = game.earlier?.at(-1);
+	if (!line) return game;
+	const others = game.earlier.slice(0, -1);
+	const known = others.some(({ moves }) => moves.join('\n') === game.moves.join('\n'));
+	const beginning = line.moves.slice(0, game.moves.length).join('\n') === game.moves.join('\n');
+	const earlier = known || beginning ? others : [lineOf(game), ...others];
+	return { ...game, ...line, cursor: Math.min(game.cursor, line.moves.length), earlier };
+}
+
+/** The outcome on the clock, if the time of one who is to move at the cursor is over. */
+export function flagOutcome({ flag, cursor }) {
+	return flag?.ply === cursor ? { winner: other(flag.player), by: 'time' } : null;
 }
 
 /** The game after a further ply. The ply that was played there goes forward; another forgets what was played since. */
 export function played(game, ply) {
 	const cursor = game.cursor + 1;
-	return game.moves[game.cursor] === ply ? { ...game, cursor } : { ...cut(game), moves: [...cut(game).moves, ply], cursor };
+	if (game.moves[game.cursor] === ply) return { ...game, cursor };
+	const before = cut(game);
+	return { ...before, moves: [...before.moves, ply], cursor };
 }
 
 export const lookAt = (game, ply) => ({ ...game, cursor: Math.max(0, Math.min(game.moves.length, ply)) });
@@ -46,9 +77,12 @@ export const isChance = (ply) => ply.startsWith('~');
  */
 export const moveNumber = (moves, ply) => moves.slice(0, ply + 1).filter((move) => !isChance(move)).length;
 
+/** The record of a game as the page knows it without a server, which would add the result. */
+export const ownRecord = ({ game, rules, start, moves }) => ({ record: 1, game, rules, start, moves });
+
 /**
  * The line to save: the server's record and what the page adds to it.
- * @param {object} record  as `inspect` answered
+ * @param {object} record  as `inspect` answered, or the page's own
  * @param {string[]} players  p1's name, then p2's
  */
 export function line(record, game, players) {

@@ -1,10 +1,10 @@
 /** Who plays each side and on what clock: the forms, and the strips beside the board. */
-import { el, byId } from './dom.js';
+import { el, byId, prose } from './dom.js';
 import { field, settings, showError, valuesOf } from './form.js';
 import { KINDS } from './clock.js';
 import { moveWords } from './looks.js';
 import { isChance } from './record.js';
-import { clockWords, other, playerName, scoreWords, short } from './words.js';
+import { clockWords, flipped, other, playerName, short, viewWords } from './words.js';
 
 /** Options that stand first; the others are folded away. */
 const FIRST = ['level', 'player', 'eval'];
@@ -92,7 +92,8 @@ export class SeatsPanel {
 			const help = input.closest('.field').querySelector('.help');
 			const show = () => {
 				const spec = about.options.find((one) => one.name === name);
-				help.textContent = list.find((one) => one.name === (input.value || spec.default))?.about ?? spec.about;
+				const chosen = list.find((one) => one.name === (input.value || spec.default));
+				help.replaceChildren(...prose(chosen?.about ?? spec.about));
 			};
 			input.addEventListener('input', show);
 			show();
@@ -157,7 +158,7 @@ export class SeatsPanel {
 			const thinks = thinking?.player === player;
 			const line = thinks ? thinking.lines[0] : null;
 			let about = thinks ? 'thinking…' : lastMove(game, node, player);
-			if (line) about = `depth ${line.depth}, ${scoreWords(line.score)}, ${short(thinking.stats.nodes)} nodes`;
+			if (line && table.mode === 'analyse') about = `depth ${line.depth}, ${viewWords(player === 'p2' ? flipped(line.score) : line.score)}, ${short(thinking.stats.nodes)} nodes`;
 			const score = node?.board.scores?.[player === 'p1' ? 0 : 1];
 			const left = table.clock.shown(player, now);
 			const strip = byId(`strip-${player}`);

@@ -1,24 +1,71 @@
 /**
- * What a tab remembers through a reload: its table. Each tab has its own, so that two never play into one game. A browser
- * that refuses storage plays on without.
+ * What the browser remembers: the table of each tab through a reload, and the tables of tabs that were closed, so that a new
+ * tab goes on with the newest. A tab holds a lock while it is open, so two never play into one game. A browser that refuses
+ * storage plays on without.
  */
-const KEY = 'plyd.table.1';
+const KEY = 'plyd.table.2';
+/** Tables of closed tabs that are kept. */
+const KEPT = 20;
 
-/** @returns {object|null} what was kept, if it is whole */
-export function restore() {
+/** This tab's name among the tables. */
+let id = '';
+
+const newName = () => crypto.getRandomValues(new Uint32Array(2)).join('-');
+
+const whole = (saved) => {
+	const game = saved?.game;
+	return game && typeof game.game === 'string' && Array.isArray(game.moves) && saved.seats?.p1 && saved.seats?.p2 ? saved : null;
+};
+
+/** The tables of all tabs, the newest first. */
+const tables = () => Object.keys(localStorage).filter((key) => key.startsWith(`${KEY}.`))
+	.map((key) => ({ key, ...JSON.parse(localStorage.getItem(key)) })).sort((a, b) => b.at - a.at);
+
+/** Makes a table this tab's own, until the tab is closed. @returns {Promise<boolean>} false if another tab has it */
+function claim(name) {
+	return new Promise((resolve) => {
+		// Pages that are not from this machine, and not by TLS, have no locks; there each tab has its own table.
+		if (!navigator.locks) resolve(false);
+		else {
+			navigator.locks.request(`${KEY}.${name}`, { ifAvailable: true }, (lock) => {
+				resolve(Boolean(lock));
+				return lock && new Promise(() => {});
+			}).catch(() => resolve(false));
+		}
+	});
+}
+
+/** @returns {Promise<object|null>} the table of this tab, else the newest that no tab has any more, if it is whole */
+export async function restore() {
 	try {
-		const saved = JSON.parse(sessionStorage.getItem(KEY));
-		const game = saved?.game;
-		const whole = game && typeof game.game === 'string' && Array.isArray(game.moves) && saved.seats?.p1 && saved.seats?.p2;
-		return whole ? saved : null;
+		const own = JSON.parse(sessionStorage.getItem(KEY));
+		if (whole(own?.saved)) {
+			// The copy of a tab has the tab's memory, and needs a name of its own.
+			id = await claim(own.id) ? own.id : newName();
+			if (id !== own.id) claim(id);
+			return own.saved;
+		}
+		for (const { key, saved } of tables()) {
+			const name = key.slice(KEY.length + 1);
+			if (whole(saved) && await claim(name)) {
+				id = name;
+				return saved;
+			}
+		}
 	} catch {
-		return null;
+		// What cannot be read is not there.
 	}
+	id = newName();
+	claim(id);
+	return null;
 }
 
 export function keep(saved) {
 	try {
-		sessionStorage.setItem(KEY, JSON.stringify(saved));
+		sessionStorage.setItem(KEY, JSON.stringify({ id, saved }));
+		// A table at which nothing was played is not worth to be found again.
+		if (saved.game?.moves.length) localStorage.setItem(`${KEY}.${id}`, JSON.stringify({ at: Date.now(), saved }));
+		for (const { key } of tables().slice(KEPT)) localStorage.removeItem(key);
 	} catch {
 		// Full or forbidden: the game is in the page all the same.
 	}

@@ -44,6 +44,8 @@ export class Table extends EventTarget {
 		/** @type {Record<'p1'|'p2', Seat>} */
 		this.seats = saved?.seats ?? { p1: { kind: 'human', options: {} }, p2: { kind: 'engine', options: {} } };
 		this.view = saved?.view ?? PLAIN;
+		/** `play` shows nothing that an engine found; `analyse` shows all of it. @type {'play'|'analyse'} */
+		this.mode = saved?.mode ?? 'play';
 		this.clock = new Clock(saved?.clock ?? DEFAULT);
 		this.paused = saved?.paused ?? false;
 		/** What the server says of the position on the board, and of the one before the last move. */
@@ -61,8 +63,8 @@ export class Table extends EventTarget {
 
 	/** All that is to be kept of the table. */
 	get saved() {
-		const { game, seats, view, paused } = this;
-		return { game, seats, view, paused, clock: this.clock.config };
+		const { game, seats, view, mode, paused } = this;
+		return { game, seats, view, mode, paused, clock: this.clock.config };
 	}
 
 	get position() {
@@ -70,12 +72,17 @@ export class Table extends EventTarget {
 	}
 
 	get mover() {
-		return this.node && !this.node.outcome ? this.node.to_move : null;
+		return this.node && !this.outcome ? this.node.to_move : null;
+	}
+
+	/** How the game ended at the position on the board, by its rules or by the clock; null while it goes on. */
+	get outcome() {
+		return this.node?.outcome ?? (this.game && record.flagOutcome(this.game));
 	}
 
 	/** Whether a person may move now. */
 	get yours() {
-		return Boolean(this.settled && !this.node.outcome && this.seats[this.node.to_move]?.kind === 'human');
+		return Boolean(this.settled && !this.outcome && this.seats[this.node.to_move]?.kind === 'human');
 	}
 
 	// The game
@@ -116,11 +123,14 @@ export class Table extends EventTarget {
 		}
 	}
 
-	/** The game as a line of a file. */
+	/** The game as a line of a file. Without a server it lacks the result, which its moves hold all the same. */
 	async toLine(players) {
 		const { game } = this;
 		const position = record.positionOf(game, game.moves.length);
-		const answer = await this.ask(game, position, ['record']);
+		const answer = await this.ask(game, position, ['record']).catch((error) => {
+			if (error instanceof ConnectionLost) return { record: record.ownRecord(game) };
+			throw error;
+		});
 		return record.line(answer.record, game, players);
 	}
 
@@ -198,7 +208,7 @@ export class Table extends EventTarget {
 	#goOn(turn) {
 		const { node } = this;
 		const now = performance.now();
-		if (node.outcome || !record.isLive(this.game) || this.paused || !this.connection.isOpen) {
+		if (this.outcome || !record.isLive(this.game) || this.paused || !this.connection.isOpen) {
 			this.clock.pause(now);
 			return;
 		}
@@ -209,15 +219,34 @@ export class Table extends EventTarget {
 		if (this.seats[node.to_move].kind === 'engine') {
 			this.#think(turn, node.to_move, now);
 		} else {
-			this.clock.start(node.to_move, now);
+			this.#startClock(node.to_move, now);
 		}
+	}
+
+	/** Lets a player's time run; once it is over, so is the game. */
+	#startClock(player, now) {
+		this.clock.start(player, now);
+		if (this.clock.counts) this.#timer = setTimeout(() => this.#lookAtFlag(player), this.clock.shown(player, now));
+	}
+
+	#lookAtFlag(player) {
+		const now = performance.now();
+		const left = this.clock.shown(player, now);
+		if (left > 0) {
+			this.#timer = setTimeout(() => this.#lookAtFlag(player), left);
+			return;
+		}
+		this.clock.pause(now);
+		this.game = { ...this.game, flag: { ply: this.game.cursor, player } };
+		this.game.clocks[this.game.cursor] = [...this.clock.left];
+		this.refresh();
 	}
 
 	async #think(turn, player, shownAt) {
 		try {
 			await this.ensureSession(player, this.seats[player].options);
 			if (turn !== this.#turn) return;
-			this.clock.start(player, performance.now());
+			this.#startClock(player, performance.now());
 			const { cursor } = this.game;
 			const search = this.connection.go({
 				session: player,
@@ -234,6 +263,7 @@ export class Table extends EventTarget {
 			}
 			const best = await search;
 			if (turn !== this.#turn) return;
+			clearTimeout(this.#timer);
 			this.clock.press(performance.now());
 			this.thinking = null;
 			this.note(cursor, player, best.lines[0]?.score);
@@ -320,6 +350,19 @@ export class Table extends EventTarget {
 		this.refresh();
 	}
 
+	/** Puts the newest line that another took the place of on the board again; nothing is lost by it. */
+	bringBack() {
+		this.game = record.broughtBack(this.game);
+		this.clock.reset(this.game.clocks[this.game.cursor]);
+		this.hint = null;
+		this.refresh();
+	}
+
+	setMode(mode) {
+		this.mode = mode;
+		this.#emit('change');
+	}
+
 	pause(paused) {
 		this.paused = paused;
 		this.refresh();
@@ -343,7 +386,7 @@ export class Table extends EventTarget {
 
 	setClock(config) {
 		this.clock = new Clock(config);
-		if (this.game) this.game.clocks = {};
+		if (this.game) this.game = { ...this.game, clocks: {}, flag: undefined };
 		this.refresh();
 	}
 
@@ -355,7 +398,7 @@ export class Table extends EventTarget {
 	/** Asks a full-strength engine what it would play. */
 	async askHint() {
 		const turn = this.#turn;
-		if (!this.settled || this.node.outcome || this.node.to_move === 'chance') return;
+		if (!this.settled || this.outcome || this.node.to_move === 'chance') return;
 		const { cursor } = this.game;
 		const player = this.node.to_move;
 		this.hint = { line: null };

@@ -65,6 +65,17 @@ export function scoreWords(score) {
 }
 
 /**
+ * A score as the whole page shows it, whoever is to move: numbers from player 1's view, and a proof by who wins.
+ * @param {Score} [score]  from player 1's view
+ */
+export function viewWords(score) {
+	if (!score?.proof) return scoreWords(score);
+	const { outcome } = score.proof;
+	if (outcome === 'loss') return `P2 ${proofWords(flipped(score))}`;
+	return outcome === 'draw' && score.bound === 'exact' ? proofWords(score) : `P1 ${proofWords(score)}`;
+}
+
+/**
  * A score as a height from -1 to 1, for bars and graphs. Evaluations have no common unit, so `scale` (thousandths) is
  * what half of the way means.
  */
@@ -83,7 +94,8 @@ export function outcomeWords(outcome, by = []) {
 	const who = outcome.winner ? `${playerName(outcome.winner)} wins` : 'A draw';
 	const points = outcome.winner === 'p2' ? outcome.scores?.toReversed() : outcome.scores;
 	const scores = points ? `, ${points.join(' to ')}` : '';
-	const why = by.find((ending) => ending.name === outcome.by)?.about ?? `(${outcome.by})`;
+	const why = by.find((ending) => ending.name === outcome.by)?.about
+		?? (outcome.by === 'time' ? `${playerName(other(outcome.winner))}’s time is up.` : `(${outcome.by})`);
 	return `${who}${scores}. ${why}`;
 }
 

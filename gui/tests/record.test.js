@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BadRecord, fresh, isLive, line, lookAt, moveNumber, played, positionOf, read } from '../record.js';
+import {
+	BadRecord, broughtBack, flagOutcome, fresh, isLive, line, lookAt, moveNumber, ownRecord, played, positionOf, read,
+} from '../record.js';
 
 const RECORD = { record: 1, game: 'isolation', rules: { width: 7 }, start: '. 1', moves: ['a1', 'b3', 'c2'], result: null };
 
@@ -73,4 +75,31 @@ test('another move at the cursor forgets what came after it; the same one goes f
 
 test('chance plies are no moves', () => {
 	assert.equal(moveNumber(['U', '~a1', 'D', '~b1'], 2), 2);
+});
+
+test('a move in the past keeps what it takes the place of, and both can be had in turn', () => {
+	const first = { ...fresh('isolation', {}, '. 1'), moves: ['a1', 'b2', 'c3', 'd4'], cursor: 4, scores: { 3: { bound: 'exact', eval: 7 } } };
+	const second = played(lookAt(first, 2), 'e5');
+	assert.deepEqual(second.moves, ['a1', 'b2', 'e5']);
+	assert.deepEqual(second.scores, {});
+	const back = broughtBack(second);
+	assert.deepEqual(back.moves, first.moves);
+	assert.deepEqual(back.scores, first.scores);
+	assert.deepEqual(broughtBack(back).moves, second.moves);
+	// What was played again took nothing's place.
+	assert.equal(played(lookAt(first, 2), 'c3').earlier, undefined);
+	assert.equal(broughtBack(first), first);
+});
+
+test('a flag ends the game where it fell, and nowhere else', () => {
+	const game = { ...fresh('isolation', {}, '. 1'), moves: ['a1', 'b2'], cursor: 2, flag: { ply: 2, player: 'p1' } };
+	assert.deepEqual(flagOutcome(game), { winner: 'p2', by: 'time' });
+	assert.equal(flagOutcome(lookAt(game, 1)), null);
+	assert.equal(played(lookAt(game, 1), 'c3').flag, undefined);
+});
+
+test('the page’s own record is one that it reads', () => {
+	const game = { ...fresh('isolation', { width: 7 }, '. 1'), moves: ['a1'], cursor: 0 };
+	const [back] = read(line(ownRecord(game), game, ['Human', 'Engine']));
+	assert.deepEqual([back.game, back.rules, back.start, back.moves], [game.game, game.rules, game.start, game.moves]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boardWords, clockWords, flipped, height, outcomeWords, scoreWords } from '../words.js';
+import { boardWords, clockWords, flipped, height, outcomeWords, scoreWords, viewWords } from '../words.js';
 
 test('scores are named', () => {
 	const cases = [
@@ -73,4 +73,20 @@ test('a board is described in words', () => {
 
 test('a clock shows tenths when they count', () => {
 	assert.deepEqual([180_000, 61_001, 9_990, 40, -5].map(clockWords), ['3:00', '1:02', '0:09.9', '0:00.0', '0:00.0']);
+});
+
+test('whoever is to move, a score is from player 1’s view and a proof names the winner', () => {
+	const cases = [
+		[{ bound: 'exact', eval: -1500 }, '−1.50'],
+		[{ bound: 'exact', proof: { outcome: 'loss', plies: 5 } }, 'P2 win in 5'],
+		[{ bound: 'exact', proof: { outcome: 'win', plies_max: 47 } }, 'P1 win in at most 47'],
+		[{ bound: 'exact', proof: { outcome: 'draw' } }, 'draw'],
+		[{ bound: 'lower', proof: { outcome: 'draw' } }, 'P1 at least a draw'],
+		[undefined, '–'],
+	];
+	for (const [score, words] of cases) assert.equal(viewWords(score), words);
+});
+
+test('an outcome on the clock says whose time is up', () => {
+	assert.match(outcomeWords({ winner: 'p1', by: 'time' }), /^Player 1 wins\. Player 2’s time is up\.$/);
 });

@@ -1,7 +1,7 @@
 // A whole game of each against the engine, by clicks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byTest, move, newGame, openIn, pageState, picture, playOut, quick, stage, turnOf, visit } from './support.mjs';
+import { byTest, inSettings, move, newGame, openIn, pageState, picture, playOut, quick, stage, turnOf, visit } from './support.mjs';
 
 /** Rules under which a game is short. */
 const GAMES = {
@@ -21,8 +21,10 @@ for (const [game, rules] of Object.entries(GAMES)) {
     await newGame(page, game, rules);
     if (game === 'l-game') {
       // The perfect player would end a game against hands that know nothing at its second move.
-      await byTest(page, 'options-p2-player').selectOption('random');
-      await page.waitForFunction(() => document.getElementById('strip-p2').textContent.includes('random'));
+      await inSettings(page, async () => {
+        await byTest(page, 'options-p2-player').selectOption('random');
+        await page.waitForFunction(() => document.getElementById('strip-p2').textContent.includes('random'));
+      });
     }
     const made = await playOut(page, () => picture(page, `${game}-midway`));
     assert.ok(made >= 1);

@@ -78,8 +78,8 @@ export async function visit({ server: { url }, browser }, options = {}) {
   if (PAGE) {
     await context.route(`${url}**`, (route) => {
       const path = new URL(route.request().url()).pathname;
-      // The looks of games are in no folder of the page.
-      if (path.startsWith('/games/')) return route.continue();
+      const look = /^\/games\/(.+)\.js$/.exec(path);
+      if (look) return route.fulfill({ path: `${root}crates/games/src/${look[1].replace('-', '_')}/look.js` });
       return route.fulfill({ path: `${PAGE}${path === '/' ? '/index.html' : path}` });
     });
   }
@@ -145,12 +145,29 @@ export async function openNewGame(page, game, rules = {}, position = {}) {
   for (const [name, text] of Object.entries(position)) await byTest(page, name).fill(text);
 }
 
+/** Opens the settings, does something there, and closes them. */
+export async function inSettings(page, act) {
+  await byTest(page, 'settings').click();
+  await act();
+  await byTest(page, 'settings-close').click();
+  await page.waitForSelector('#settings-dialog', { state: 'hidden' });
+}
+
 /** Sets how long an engine thinks about a move. */
 export async function quick(page, ms = 60) {
-  await byTest(page, 'clock-kind').selectOption('per_move');
-  const field = byTest(page, 'clock-ms');
-  await field.fill(String(ms / 1000));
-  await field.press('Tab');
+  await setClock(page, 'per_move', { ms: ms / 1000 });
+}
+
+/** Chooses a clock; the fields are in the units that the page shows. */
+export async function setClock(page, kind, fields = {}) {
+  await inSettings(page, async () => {
+    await byTest(page, 'clock-kind').selectOption(kind);
+    for (const [name, value] of Object.entries(fields)) {
+      const field = byTest(page, `clock-${name}`);
+      await field.fill(String(value));
+      await field.press('Tab');
+    }
+  });
 }
 
 /** Where on the screen a cell is. */

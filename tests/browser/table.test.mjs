@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import {
-  byTest, move, newGame, openNewGame, pageState, picture, quick, stage, turnOf, until, visit,
+  byTest, inSettings, move, newGame, openNewGame, pageState, picture, quick, stage, turnOf, until, visit,
 } from './support.mjs';
 
 const on = stage();
@@ -152,9 +152,9 @@ test('a bad position is refused at its field, and a good one played', async () =
 test('analysis lines arrive, and a proven result is named', async () => {
   const page = await visit(on);
   await newGame(page, 'isolation', { preset: '11x9' }, { moves: 'd4; h6' });
+  await byTest(page, 'mode-analyse').click();
   await byTest(page, 'multipv').fill('3');
   await byTest(page, 'multipv').press('Tab');
-  await byTest(page, 'analyse').click();
   await page.waitForFunction(() => document.querySelectorAll('[data-rank]').length === 3);
   await page.waitForFunction(() => {
     const depth = /depth (\d+)/.exec(document.querySelector('[data-testid="analysis-about"]').textContent);
@@ -182,6 +182,7 @@ test('the views turn the board and not the game', async () => {
     ]);
     return [cell.x - board.x > board.width / 2, cell.y - board.y > board.height / 2];
   };
+  await byTest(page, 'settings').click();
   for (const [views, expected] of [
     [[], [false, false]],
     [['view-x'], [true, false]],
@@ -235,9 +236,9 @@ test('engines play each other, sides are swapped, and a hint is given', async ()
   await byTest(page, 'hint').click();
   await byTest(page, 'play-hint').click();
   await turnOf(page, 'p1', 1);
-  await byTest(page, 'swap').click();
+  await inSettings(page, () => byTest(page, 'swap').click());
   await turnOf(page, 'p2', 2);
-  await byTest(page, 'seat-p2').selectOption('engine');
+  await inSettings(page, () => byTest(page, 'seat-p2').selectOption('engine'));
   await until(page, (now) => now.over === 'true');
   assert.deepEqual(page.faults, []);
   await page.context().close();

@@ -70,6 +70,21 @@ fn plies(terminal: &Terminal) -> usize {
 }
 
 #[test]
+fn who_types_while_a_page_is_shown_loses_no_letter() {
+    let arguments = ["play", "isolation", "--rules", "width=5,height=5", "--p2", "me"];
+    let mut terminal = Terminal::start(&arguments, 24, 80);
+    terminal.shows("p1 (me) to move");
+    // The keys fit a window of 80 columns.
+    terminal.shows("Ctrl-C stop");
+    terminal.send("rules\r");
+    terminal.shows("Esc goes back");
+    terminal.send("d4\r");
+    terminal.shows("plays d4");
+    terminal.send("quit\r");
+    assert!(terminal.end().success());
+}
+
+#[test]
 fn cells_and_directions_are_played_by_keys() {
     // The arrows choose a cell from the middle on, and Enter plays it.
     let arguments = ["play", "isolation", "--rules", "width=5,height=5", "--p2", "me"];

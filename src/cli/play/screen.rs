@@ -36,7 +36,7 @@ const BELOW: usize = 7;
 
 const PROMPT: &str = "> ";
 
-const KEYS: &str = "arrows cell, Enter play, Tab complete, PgUp/PgDn step, F1 help, Ctrl-C stop, leave";
+const KEYS: &str = "arrows cell, Enter play, Tab complete, PgUp/PgDn step, F1 help, Ctrl-C stop";
 
 /// The front for a terminal.
 pub(super) struct Screen<W> {
@@ -95,6 +95,11 @@ impl<W: Write> Screen<W> {
                 self.redraw();
             }
             (KeyCode::Char('l'), true) => self.frame.forget(),
+            // Whoever types on goes on with the game; the first letter is not lost.
+            (KeyCode::Char(c), false) if self.page.is_some() && c != ' ' => {
+                self.page = None;
+                self.edit(key.code, false);
+            }
             (code, _) if self.page.is_some() => self.turn_page(code),
             (KeyCode::F(1), _) => table.obey(Command::Help(None)),
             (KeyCode::PageUp, _) => table.obey(Command::Step(-1)),
@@ -149,11 +154,10 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// Writes the first line of a paste, as there is only one; a page is left as by any key.
+    /// Writes the first line of a paste, as there is only one; a page is left, as by typing.
     fn paste(&mut self, text: &str) {
-        if self.page.take().is_none() {
-            self.editor.insert(text.lines().next().unwrap_or_default());
-        }
+        self.page = None;
+        self.editor.insert(text.lines().next().unwrap_or_default());
     }
 
     /// Chooses the next cell in a direction, or plays the direction if that is a move.

@@ -106,7 +106,7 @@ pub(super) const RULES: &[Spec] = &[
     Spec {
         name: "size",
         kind: Kind::Int { min: MIN_SIZE as i64, max: MAX_SIZE as i64, default: None },
-        about: "Rows and columns; the preset's when absent: 6 of v2, 4 of the others.",
+        about: "Rows and columns. Default: 6 in preset v2, else 4.",
     },
     Spec {
         name: "mode",
@@ -117,35 +117,35 @@ pub(super) const RULES: &[Spec] = &[
         name: "skip",
         kind: Kind::OpenChoice(&SKIPS),
         about: "The move S: there is none, it passes, or it flips the case of the tile placed last and adds none (with mode \
-                nondet of the tile at a1). When absent pass in text, flip in v1, else none.",
+                nondet that of the tile at a1). Default: pass in preset text, flip in v1, else none.",
     },
     Spec {
         name: "end",
         kind: Kind::OpenChoice(&ENDS),
-        about: "When the end is tested: before each move of the first player, or before each move; when absent ply in text, \
-                else round.",
+        about: "When the end is tested: before each move of the first player, or before each move. Default: ply in \
+                preset text, else round.",
     },
     Spec {
         name: "full_ends",
         kind: Kind::Bool { default: None },
-        about: "Whether a full board ends the game, even if tiles could merge; when absent not in v1 and text.",
+        about: "Whether a full board ends the game, even if tiles could merge. Default: false in presets v1 and text, else true.",
     },
     Spec {
         name: "first_tile",
         kind: Kind::OpenChoice(&FIRST_TILES),
-        about: "Where the first tile goes: to a1, or with mode nondet to any cell; when absent random in text with mode \
-                nondet, else corner.",
+        about: "Where the first tile goes: to a1, or with mode nondet to any cell. Default: random in preset text \
+                with mode nondet, else corner.",
     },
     Spec {
         name: "win",
         kind: Kind::OpenChoice(&WINS),
         about: "What ends the game: a K or k that is the highest letter of its case, the higher letter winning; or any, the first in \
-                the order of the rows winning. When absent any in v1, else highest.",
+                the order of the rows winning. Default: any in preset v1, else highest.",
     },
     Spec {
         name: "repetition",
         kind: Kind::Int { min: 0, max: 255, default: None },
-        about: "The occurrence of a position with a full board that draws; 0: none. When absent 3 in v1 and text, else 0.",
+        about: "The occurrence of a position with a full board that draws; 0: none. Default: 3 in presets v1 and text, else 0.",
     },
     Spec {
         name: "max_plies",

@@ -177,12 +177,18 @@ function input({ board, legal, mover, play, changed, view }, { cellAt, pieceKey,
 			at = cell;
 			changed();
 		},
+		dragOver(start, over) {
+			if (place || (!lifted && !ownCells.has(start.join()))) return;
+			if (!lifted) lift(start);
+			at = over;
+			changed();
+		},
 		drag(start, end) {
 			if (place) {
 				if (!awaitsTarget()) token(start.join());
 				if (awaitsTarget()) token(end.join());
-			} else if (ownCells.has(start.join())) {
-				lift(start);
+			} else if (lifted || ownCells.has(start.join())) {
+				if (!lifted) lift(start);
 				at = end;
 				putDown();
 				changed();

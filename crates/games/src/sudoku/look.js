@@ -82,6 +82,8 @@ export default ({ svg }) => ({
 	},
 	/** Small values in the corner grid of the cell, those that pass the turn struck through. */
 	mark(mark, x, y, board) {
+		// What was possible says nothing where a value stands.
+		if ((board.pieces ?? []).some((piece) => piece.cell.join() === mark.cell.join())) return null;
 		const [tall, wide] = board.grid.block ?? [3, 3];
 		if (tall * wide > 16) return null;
 		const size = Math.min(92 / wide, 92 / tall);

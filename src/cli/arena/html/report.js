@@ -83,7 +83,12 @@ function ratings() {
         svg('circle.point', { cx: x(e.value), cy: y, r: 5 }, svg('title', {}, `${players[player]}: ${elo(e)}`)),
       ];
     });
-    const chart = svg('svg.chart', { viewBox: `0 0 620 ${30 + rated.length * 28}`, role: 'img', 'aria-label': 'Ratings in Elo with their errors' },
+    const bottom = 12 + rated.length * 28;
+    for (const value of ticks(low, high)) {
+      rows.push(svg('line.axis', { x1: x(value), x2: x(value), y1: bottom - 4, y2: bottom }),
+        svg('text.faint', { x: x(value), y: bottom + 14, 'text-anchor': 'middle' }, String(value).replace('-', '−')));
+    }
+    const chart = svg('svg.chart', { viewBox: `0 0 620 ${bottom + 20}`, role: 'img', 'aria-label': 'Ratings in Elo with their errors' },
       svg('line.axis', { x1: x(0), x2: x(0), y1: 4, y2: 12 + rated.length * 28 }), ...rows);
     section('Ratings in Elo, with 95 % intervals', chart);
   }
@@ -100,6 +105,14 @@ function ratings() {
       const { points, played } = pointsOf(player);
       return [`${rank + 1}. ${players[player]}`, elo(e), `${points}/${played}`, ...order.map((other) => cell(player, other))];
     })));
+}
+
+/** Round numbers from low to high, about five. */
+function ticks(low, high) {
+  const wide = Math.max(1, high - low) / 5;
+  const power = 10 ** Math.floor(Math.log10(wide));
+  const step = [1, 2, 5, 10].map((times) => times * power).find((one) => one >= wide);
+  return Array.from({ length: Math.floor(high / step) - Math.ceil(low / step) + 1 }, (_, index) => (Math.ceil(low / step) + index) * step);
 }
 
 /** Score over the mean time of a move, on a logarithmic axis. */
@@ -225,7 +238,8 @@ class Viewer {
     for (const button of this.#moves.querySelectorAll('button')) {
       const here = Number(button.dataset.ply) === this.#ply;
       button.toggleAttribute('aria-current', here);
-      if (here) button.scrollIntoView({ block: 'nearest' });
+      // Only the list scrolls: the report opens at its top.
+      if (here) this.#moves.scrollTop = button.offsetTop - this.#moves.offsetTop - this.#moves.clientHeight / 2;
     }
     const answer = game.answers[this.#ply - 1];
     const end = this.#ply === this.#boards.length - 1 ? game.end : '';
@@ -251,7 +265,13 @@ function playable() {
     el(game.fault ? 'td.name.fault' : 'td.name', {}, game.end)));
   const head = el('tr', {}, ...['game', 'p1', 'p2', 'plies', 'end'].map((text) => el(text === 'plies' ? 'th' : 'th.name', { scope: 'col' }, text)));
   const left = summary.games - games.length;
-  section('Games', el('div.games', {}, el('table', {}, el('thead', {}, head), el('tbody', {}, ...rows))),
+  const filter = el('input.filter', {
+    type: 'search', placeholder: 'Player or end', 'aria-label': 'Show the games of a player or with an end', oninput: () => {
+      const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    },
+  });
+  section('Games', filter, el('div.games', {}, el('table', {}, el('thead', {}, head), el('tbody', {}, ...rows))),
     left > 0 ? el('p.about', {}, `${grouped(left)} more games are not in this page; those with faults come first. “plyd show” steps through any of a record.`) : null, host);
   const viewer = new Viewer(host);
   function choose(game) {

@@ -1,0 +1,328 @@
+// What a person expects of a game: that nothing is given away, no time runs for nothing and no game is lost.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import {
+  byTest, clickCell, inSettings, move, newGame, openIn, openNewGame, pageState, playOut, quick, serve, setClock,
+  stage, turnOf, until, visit,
+} from './support.mjs';
+
+const on = stage();
+
+/** How many searches the server runs, as another connection is told. */
+const searches = (page) => page.evaluate(async () => {
+  const { Engine } = await import('/plyd/web.js');
+  const engine = new Engine(`ws://${location.host}/ws`);
+  const { searches: running } = await engine.request('status');
+  engine.close?.();
+  return running;
+});
+
+/** Waits until a value that is asked for is as expected. */
+async function becomes(ask, expected) {
+  const deadline = Date.now() + 20_000;
+  let value = await ask();
+  while (value !== expected && Date.now() < deadline) value = await ask();
+  assert.equal(value, expected);
+}
+
+test('Stop ends the search, and so does the way back to the game', async () => {
+  const page = await visit(on);
+  const sent = [];
+  page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => sent.push(String(payload))));
+  await page.reload();
+  await page.waitForSelector('html[data-ready]');
+  await newGame(page, 'colosseum', { size: 10, seed: '7' });
+  await byTest(page, 'mode-analyse').click();
+  await page.waitForSelector('[data-rank]');
+  await becomes(() => searches(page), 1);
+  assert.equal(await byTest(page, 'analyse').textContent(), 'Stop');
+  await byTest(page, 'analyse').click();
+  assert.equal(await byTest(page, 'analyse').textContent(), 'Analyse');
+  await becomes(() => searches(page), 0);
+  assert.ok(sent.some((frame) => JSON.parse(frame).cmd === 'stop'), 'a stop on the wire');
+  assert.equal(await page.locator('[data-rank]').count(), 0, 'lines of a search that was ended');
+  await byTest(page, 'analyse').click();
+  await becomes(() => searches(page), 1);
+  await byTest(page, 'mode-play').click();
+  await becomes(() => searches(page), 0);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('arrow keys move the tiles wherever the focus is', async () => {
+  const page = await visit(on);
+  await quick(page);
+  await newGame(page, 'ijk', { preset: 'v2-4x4' });
+  for (const name of ['new-game', 'hint', 'take-back']) {
+    const before = await pageState(page);
+    if (name === 'hint') await byTest(page, 'hint').click();
+    await byTest(page, name).focus();
+    const moves = await page.locator('#tools [data-move]').evaluateAll((all) => all.map((one) => one.dataset.move));
+    await page.keyboard.press({ U: 'ArrowUp', R: 'ArrowRight', D: 'ArrowDown', L: 'ArrowLeft' }[moves.find((one) => /[URDL]/.test(one))]);
+    assert.ok(await turnOf(page, 'p1', Number(before.cursor)), name);
+    assert.equal(await page.evaluate(() => scrollY), 0);
+  }
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('the flag of a person ends the game; taken back, the game goes on with its time', async () => {
+  const page = await visit(on);
+  await newGame(page, 'isolation', {});
+  await setClock(page, 'increment', { base_ms: 0.05, inc_ms: 0 });
+  await inSettings(page, () => byTest(page, 'seat-p2').selectOption('human'));
+  await move(page, 0);
+  await until(page, (now) => now.over === 'true');
+  assert.match(await byTest(page, 'outcome').textContent(), /Player 1 wins.*Player 2’s time is up/);
+  const { cursor } = await pageState(page);
+  await clickCell(page, '3,3');
+  assert.equal(await page.locator('#board .target').count(), 0, 'no cell can be chosen any more');
+  assert.equal((await pageState(page)).cursor, cursor);
+  await page.reload();
+  await until(page, (now) => now.over === 'true');
+  await byTest(page, 'take-back').click();
+  await until(page, (now) => now.over === 'false' && now.toMove === 'p1');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('a game gives nothing away: no bar, no lines, no scores', async () => {
+  const page = await visit(on);
+  await newGame(page, 'isolation', { preset: '11x9' });
+  await setClock(page, 'per_move', { ms: 1 });
+  const seen = page.evaluate(() => new Promise((resolve) => {
+    const found = new Set();
+    const look = () => {
+      if (document.querySelector('#board .ghost, #board .arrow, #board .badge')) found.add('a line on the board');
+      if (document.querySelector('#bar').checkVisibility({ visibilityProperty: true })) found.add('the bar');
+      if (document.querySelector('#analysis').checkVisibility()) found.add('the lines');
+      if ([...document.querySelectorAll('#history .score')].some((score) => score.checkVisibility())) found.add('a score');
+      if (/depth|[+−]\d/.test(document.getElementById('strip-p2').textContent)) found.add('what the engine thinks');
+      if (document.body.dataset.cursor === '4') resolve([...found]);
+      else requestAnimationFrame(look);
+    };
+    look();
+  }));
+  for (let made = 0; made < 2; made += 1) {
+    assert.ok(await turnOf(page, 'p1', 2 * made - 1));
+    await move(page, made);
+  }
+  assert.deepEqual(await seen, []);
+  await byTest(page, 'mode-analyse').click();
+  await page.waitForSelector('#board .ghost, #board .arrow');
+  assert.ok(await byTest(page, 'bar').isVisible());
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('the bar does not fall back to the middle on each turn of a person', async () => {
+  const page = await visit(on);
+  await quick(page);
+  await newGame(page, 'isolation', { preset: '11x9' });
+  await byTest(page, 'mode-analyse').click();
+  await byTest(page, 'analyse').click();
+  const samples = page.evaluate(() => new Promise((resolve) => {
+    const found = [];
+    const look = () => {
+      const { cursor, toMove } = document.body.dataset;
+      const bar = document.getElementById('bar');
+      if (toMove === 'p1' && Number(cursor) >= 6) found.push(bar.getAttribute('aria-valuetext'));
+      if (Number(cursor) >= 8) resolve(found);
+      else requestAnimationFrame(look);
+    };
+    look();
+  }));
+  for (let made = 0; made < 4; made += 1) {
+    assert.ok(await turnOf(page, 'p1', 2 * made - 1));
+    await move(page, made);
+  }
+  const shown = await samples;
+  assert.ok(shown.length > 2);
+  assert.deepEqual(shown.filter((words) => words === '–'), []);
+  await page.context().close();
+});
+
+test('a game whose tab was closed is there again, once', async () => {
+  const page = await visit(on);
+  await quick(page);
+  await newGame(page, 'isolation', { width: 6, height: 6 });
+  await move(page, 0);
+  await turnOf(page, 'p1', 1);
+  const { text } = await pageState(page);
+  const context = page.context();
+  const beside = await openIn(context, on.server.url);
+  assert.equal((await pageState(beside)).plies, '0', 'a game that is open in a tab is not opened in another');
+  await beside.close();
+  await page.close();
+  const again = await openIn(context, on.server.url);
+  await until(again, (now) => now.text === text && now.toMove === 'p1');
+  await move(again, 1);
+  assert.deepEqual(again.faults, []);
+  await context.close();
+});
+
+test('moves that others took the place of are brought back', async () => {
+  const page = await visit(on);
+  await quick(page);
+  await newGame(page, 'isolation', {});
+  for (let made = 0; made < 2; made += 1) {
+    await move(page, made);
+    assert.ok(await turnOf(page, 'p1', 2 * made + 1));
+  }
+  const first = await page.locator('#history').textContent();
+  assert.ok(await byTest(page, 'bring-back').isHidden());
+  await byTest(page, 'take-back').click();
+  await until(page, (now) => now.cursor === '2' && now.toMove === 'p1');
+  // Any move but the one that was played there.
+  const old = (await page.locator('#history [data-ply="3"]').textContent()).split(' ').pop();
+  await page.locator(`#board .target:not([data-move="${old}"])`).first().click();
+  assert.ok(await turnOf(page, 'p1', 3));
+  const second = await page.locator('#history').textContent();
+  assert.notEqual(second, first);
+  for (const expected of [first, second, first]) {
+    await byTest(page, 'bring-back').click();
+    await page.waitForFunction((text) => document.getElementById('history').textContent === text, expected);
+  }
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('a game is saved without a server, and no complaint outlives the connection', async () => {
+  const page = await visit(on);
+  await quick(page);
+  await newGame(page, 'isolation', { width: 5, height: 5 });
+  await move(page, 0);
+  await turnOf(page, 'p1', 1);
+  const { port } = on.server;
+  await on.server.stop();
+  await until(page, (now) => now.connection === 'lost');
+  const [download] = await Promise.all([page.waitForEvent('download'), byTest(page, 'save').click()]);
+  const saved = JSON.parse(await readFile(await download.path(), 'utf8'));
+  assert.equal(saved.moves.length, 2);
+  await byTest(page, 'first').click();
+  on.server = await serve(port);
+  await until(page, (now) => now.connection === 'open' && now.cursor === '0');
+  assert.ok(await byTest(page, 'alert').isHidden());
+  // What was saved is a game like any other.
+  await byTest(page, 'load').click();
+  await byTest(page, 'load-text').fill(JSON.stringify(saved));
+  await byTest(page, 'load-submit').click();
+  await until(page, (now) => now.cursor === '2');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('an L that is dragged shows where it will lie, whole, and lies there', async () => {
+  const page = await visit(on);
+  await newGame(page, 'l-game', {});
+  const placed = await page.locator('#legal [data-move]').evaluateAll((all) => all.map((one) => one.dataset.move));
+  assert.ok(placed.length > 1);
+  const own = await page.locator('#board .cell.target').evaluateAll((cells) => cells.map((cell) => cell.dataset.cell));
+  const at = async (cell) => {
+    const box = await page.locator(`[data-cell="${cell}"]`).boundingBox();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
+  const board = await byTest(page, 'board').boundingBox();
+  let fits = 0;
+  await page.mouse.move(...await at(own[0]));
+  await page.mouse.down();
+  for (const cell of ['0,0', '0,3', '1,1', '3,3', '3,0', '2,2', '1,2', '2,1']) {
+    await page.mouse.move(...await at(cell), { steps: 3 });
+    for (const ghost of await page.locator('#board .ghost.fits, #board .ghost.misfits').all()) {
+      const box = await ghost.boundingBox();
+      assert.ok(box.x >= board.x && box.y >= board.y && box.x + box.width <= board.x + board.width, 'it is cut off');
+      assert.ok(box.y + box.height <= board.y + board.height, 'it is cut off');
+    }
+    fits = await page.locator('#board .ghost.fits').count();
+    if (fits) break;
+  }
+  assert.equal(fits, 1, 'no landing place was shown');
+  await page.mouse.up();
+  await byTest(page, 'l-keep').waitFor();
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('both cells of the last move can be seen, also where one is blocked since', async () => {
+  const page = await visit(on);
+  await newGame(page, 'isolation', {}, { moves: 'd4; b2; c6; d3' });
+  await until(page, (now) => now.cursor === '4');
+  assert.deepEqual(await page.locator('#board .cell.last').evaluateAll((all) => all.map((one) => one.dataset.cell).sort()), ['1,1', '2,3']);
+  const colours = await page.locator('#board .kind-blocked').evaluateAll((all) => all.map((one) => [
+    one.dataset.at, getComputedStyle(one.querySelector('.body')).fill,
+  ]));
+  const left = colours.find(([at]) => at === '1,1');
+  const other = colours.find(([at]) => at === '3,3');
+  assert.ok(left && other, JSON.stringify(colours));
+  assert.notEqual(left[1], other[1]);
+  await page.context().close();
+});
+
+test('Sudoku’s candidates lie under no value, of the board or of a line', async () => {
+  const page = await visit(on);
+  await quick(page);
+  await newGame(page, 'sudoku', { m: 2, n: 2 });
+  const under = () => page.evaluate(() => {
+    const boxes = (selector) => [...document.querySelectorAll(selector)].map((node) => node.getBoundingClientRect());
+    const values = boxes('#board .kind-value text');
+    return boxes('#board .values text').filter((mark) => values.some((value) => (
+      Math.abs(mark.x + mark.width / 2 - value.x - value.width / 2) < 30 && Math.abs(mark.y + mark.height / 2 - value.y - value.height / 2) < 30))).length;
+  });
+  await byTest(page, 'mode-analyse').click();
+  await page.waitForSelector('#board .ghost.line');
+  assert.equal(await under(), 0, 'under the main line');
+  await byTest(page, 'mode-play').click();
+  await playOut(page);
+  assert.equal(await under(), 0, 'at the end');
+  await page.context().close();
+});
+
+test('one position has one score: in the list of moves, in the lines and at the bar', async () => {
+  const page = await visit(on);
+  await newGame(page, 'isolation', {}, { start: '1../.../..2 1', moves: 'b3' });
+  await inSettings(page, () => byTest(page, 'seat-p2').selectOption('human'));
+  await byTest(page, 'mode-analyse').click();
+  await page.waitForFunction(() => /proven/i.test(document.querySelector('[data-testid="analysis-about"]').textContent));
+  const score = await page.locator('[data-rank="1"]').getAttribute('data-score');
+  assert.match(score, /^P[12] win in \d+$/);
+  assert.equal(await page.locator('#history [data-ply="1"] .score').textContent(), score);
+  assert.equal(await byTest(page, 'bar').getAttribute('aria-valuetext'), score);
+  await page.context().close();
+});
+
+test('dialogs show no markup of the texts that they are made of', async () => {
+  const page = await visit(on);
+  for (const game of ['isolation', 'colosseum', 'sudoku', 'ijk', 'l-game']) {
+    await newGame(page, game);
+    await openNewGame(page, game);
+    assert.doesNotMatch(await page.locator('#new-dialog').textContent(), /`/, game);
+    await page.keyboard.press('Escape');
+    await inSettings(page, async () => assert.doesNotMatch(await page.locator('#settings-dialog').textContent(), /`/, game));
+  }
+  await page.context().close();
+});
+
+test('the address names the game, and "back" returns to the game before', async () => {
+  const page = await visit(on);
+  await quick(page);
+  await page.goto(`${on.server.url}?game=sudoku`);
+  await until(page, (now) => now.game === 'sudoku');
+  await newGame(page, 'isolation', { width: 5, height: 5 });
+  await move(page, 0);
+  await turnOf(page, 'p1', 1);
+  const { text } = await pageState(page);
+  await newGame(page, 'colosseum', { size: 6, seed: '7' });
+  assert.match(page.url(), /\?game=colosseum$/);
+  await page.goBack();
+  await until(page, (now) => now.game === 'isolation' && now.text === text);
+  assert.match(page.url(), /\?game=isolation$/);
+  await page.goForward();
+  await until(page, (now) => now.game === 'colosseum');
+  await page.reload();
+  await until(page, (now) => now.game === 'colosseum');
+  await page.goto(`${on.server.url}?game=chess`);
+  await byTest(page, 'alert').waitFor();
+  await until(page, (now) => now.game !== undefined);
+  await page.context().close();
+});
