@@ -30,6 +30,7 @@ mod ugi_engine;
 mod arena;
 mod backlog;
 mod cli;
+mod client;
 mod conformance;
 mod connect;
 mod connect_ways;
