@@ -10,7 +10,7 @@ use plyd_protocol::{
 };
 
 use crate::wait::Wait;
-use crate::{Address, Client, Error, Game, Limit, engine, greeting, search};
+use crate::{Address, Client, Error, Game, Limit, engine, greeting};
 
 /// A server, for programs that block: one that this program starts, or one at an address.
 ///
@@ -40,7 +40,7 @@ pub struct Engine(engine::Engine);
 /// A search that runs. Dropping it before it has ended stops it on the server, too.
 #[derive(Debug)]
 #[must_use = "a search that is dropped is stopped"]
-pub struct Search<'a>(search::Search<'a>);
+pub struct Search<'a>(engine::Search<'a>);
 
 /// What a future gives that is ready at once, as all are whose conversation waits by blocking.
 fn now<T>(future: impl Future<Output = T>) -> T {

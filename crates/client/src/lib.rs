@@ -28,8 +28,6 @@ mod peer;
 mod process;
 mod reaper;
 mod retry;
-#[cfg_attr(not(feature = "tokio"), allow(unreachable_pub, reason = "public with tokio"))]
-mod search;
 mod secure;
 mod wait;
 // The WebSocket of `Lines`, which the conformance suite and the benches speak by hand too.
@@ -38,11 +36,9 @@ pub mod websocket;
 
 pub use address::{Address, Program};
 pub use client::{Answer, Client, Received};
-#[cfg(feature = "tokio")]
-pub use engine::Engine;
-#[cfg(not(feature = "tokio"))]
-use engine::Engine;
 pub use engine::greeting;
+#[cfg(feature = "tokio")]
+pub use engine::{Engine, Search};
 pub use error::{ClientError, Error, LineError};
 pub use game::Game;
 pub use legal::with_legal;
@@ -55,10 +51,6 @@ pub use reaper::{Launch, Reaper};
 #[doc(hidden)]
 pub use reaper::{Starter, join, reap};
 pub use retry::Retry;
-#[cfg(feature = "tokio")]
-pub use search::Search;
-#[cfg(not(feature = "tokio"))]
-use search::Search;
 pub use secure::Secured;
 
 // The README's program is compiled with the tests.

@@ -6,9 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use plyd_client::{Client, ClientError, Engine, Error, Game, Limit, LineError, blocking, greeting};
-use plyd_protocol::{
-    Command as Request, Envelope, ErrorCode, HelloResult, Message, Ping, ResultBody, ResultMessage,
-};
+use plyd_protocol::{Command as Request, Envelope, ErrorCode, Message, Ping, ResultBody, ResultMessage};
 use tokio::runtime::{Builder, Runtime};
 
 /// How long an answer may take where none is to come.
@@ -22,7 +20,7 @@ const INFO: &str = r#"{"seq":2,"t_us":6,"type":"info","id":"2","event":"best","l
 
 /// A server that says a good hello, and goes on by a shell script, whose `$2` is a text.
 fn server(script: &str, text: &str) -> Client {
-    let body = ResultBody::Hello(Box::new(HelloResult::default()));
+    let body = ResultBody::Hello(Box::default());
     let message = Message::Result(Box::new(ResultMessage { id: "1".into(), body }));
     let hello = serde_json::to_string(&Envelope { seq: 1, t_us: 5, message }).unwrap();
     let mut command = Command::new("sh");

@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use plyd_protocol::{BestMove, Command, ErrorMessage, Go, Info, Message, Stop, StopTarget, Update};
 
+use super::Engine;
 use crate::limit::overdue;
-use crate::{Engine, Error, LineError, Retry, message_id};
+use crate::{Error, LineError, Retry, message_id};
 
 /// A search that runs. Dropping it before it has ended stops it on the server, too.
 #[derive(Debug)]

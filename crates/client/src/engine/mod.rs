@@ -1,5 +1,7 @@
 //! The conversation with a server, of which the async engine and the blocking one are two ways to wait.
 
+mod search;
+
 use std::time::{Duration, Instant};
 
 use plyd_protocol::{
@@ -11,7 +13,9 @@ use plyd_protocol::{
 #[cfg(feature = "tokio")]
 use crate::Address;
 use crate::wait::Wait;
-use crate::{Client, ClientError, Error, Game, Limit, LineError, Search, message_id};
+use crate::{Client, ClientError, Error, Game, Limit, LineError, message_id};
+
+pub use search::Search;
 
 /// How long an answer may take, and how long a server may leave a request unread, unless another time is set.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -45,8 +49,8 @@ const AGES: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 #[derive(Debug)]
 pub struct Engine {
     client: Client,
-    pub(crate) wait: Wait,
-    pub(crate) timeout: Duration,
+    wait: Wait,
+    timeout: Duration,
     server: HelloResult,
     /// The last id, which counts the requests.
     last: u64,
@@ -264,7 +268,7 @@ impl Engine {
     }
 
     /// Sends a command; gives its id.
-    pub(crate) async fn send(&mut self, command: Command) -> Result<u64, Error> {
+    async fn send(&mut self, command: Command) -> Result<u64, Error> {
         self.flush().await?;
         let id = self.post(command)?;
         self.flush().await?;
@@ -272,7 +276,7 @@ impl Engine {
     }
 
     /// Sends as much of a command as the server reads at once, behind a [`flush`](Self::flush).
-    pub(crate) fn post(&mut self, command: Command) -> Result<u64, Error> {
+    fn post(&mut self, command: Command) -> Result<u64, Error> {
         self.last += 1;
         match self.client.send(&Request { id: self.last.to_string(), command }) {
             Err(ClientError::Line(LineError::Unread)) => self.is_unread = true,
@@ -282,7 +286,7 @@ impl Engine {
     }
 
     /// Sends what was left.
-    pub(crate) async fn flush(&mut self) -> Result<(), Error> {
+    async fn flush(&mut self) -> Result<(), Error> {
         let deadline = Instant::now() + self.timeout;
         loop {
             while self.is_unread {
@@ -305,7 +309,7 @@ impl Engine {
     }
 
     /// Ends a search of which nobody wants to know any more, as soon as the server reads.
-    pub(crate) fn give_up(&mut self, id: u64) {
+    fn give_up(&mut self, id: u64) {
         if self.is_unread {
             self.given_up.push(id);
         } else {
@@ -316,7 +320,7 @@ impl Engine {
 
     /// The next message that is about this request or a later one, or about none if it ends the connection.
     /// What is said about earlier ones, nobody waits for any more.
-    pub(crate) async fn receive(&mut self, id: u64, deadline: Option<Instant>) -> Result<Message, Error> {
+    async fn receive(&mut self, id: u64, deadline: Option<Instant>) -> Result<Message, Error> {
         loop {
             let message = self.next(deadline).await?;
             let about = match &message {
