@@ -6,7 +6,7 @@
 //! - *To play games from a Rust program*: [`games`] and [`play`] are all that it takes, as below. The crates
 //!   `plyd-core` and `plyd-games` hold them alone, without a server and its dependencies.
 //! - *To be a plyd with games of one's own*: [`cli::main_with`].
-//! - *To speak with a plyd*: [`client`], in the crate `plyd-protocol` with its feature `client`.
+//! - *To speak with a plyd*: [`client`], which is the crate `plyd-client`.
 //! - *To hold matches*: [`arena`]. *To check a server*: [`conform`].
 //!
 //! ```
@@ -29,18 +29,19 @@
 //!
 //! 1. [`plyd_core`]: what a game is, the searches, games and players as objects, and boards as pictures.
 //! 2. [`plyd_games`]: the registry, one folder a game.
-//! 3. [`plyd_protocol`]: the types of the wire and their decoder; [`framing`] finds the lines, and [`client`]
-//!    is the protocol from the other end. It knows no game, and the two above know no protocol.
-//! 4. [`plyd_bridge`]: the core's values as the protocol's types, and back.
-//! 5. [`plyd_daemon`]: connections, sessions, jobs, threads and transports; the page of `plyd gui`, a
+//! 3. [`plyd_protocol`]: the types of the wire and their decoder; [`framing`] finds the lines. It knows no
+//!    game, and the two above know no protocol.
+//! 4. [`plyd_client`]: the protocol from the other end, which knows nothing but the wire.
+//! 5. [`plyd_bridge`]: the core's values as the protocol's types, and back.
+//! 6. [`plyd_daemon`]: connections, sessions, jobs, threads and transports; the page of `plyd gui`, a
 //!    client of the protocol that the binary carries along.
-//! 6. [`plyd_arena`]: matches between players, with a referee that trusts neither; tuning and training,
+//! 7. [`plyd_arena`]: matches between players, with a referee that trusts neither; tuning and training,
 //!    which play to find better weights.
-//! 7. [`plyd_conform`]: checks for any server of the protocol.
-//! 8. `plyd-ladder`, which the feature `ladder` brings: ratings and matchmaking of a ladder, its database,
+//! 8. [`plyd_conform`]: checks for any server of the protocol.
+//! 9. `plyd-ladder`, which the feature `ladder` brings: ratings and matchmaking of a ladder, its database,
 //!    the games of bots that dial in, with the arena's referee, and its pages.
-//! 9. `plyd-fleet`, which the feature `fleet` brings: matches on many machines, by NATS.
-//! 10. This one: [`cli`], one file a command.
+//! 10. `plyd-fleet`, which the feature `fleet` brings: matches on many machines, by NATS.
+//! 11. This one: [`cli`], one file a command.
 //!
 //! The specification of the wire is `protocol/README.md`.
 //!
@@ -95,10 +96,11 @@ pub mod cli;
 
 pub use plyd_arena as arena;
 pub use plyd_bridge as bridge;
+pub use plyd_client as client;
 pub use plyd_conform as conform;
 pub use plyd_core::{
     effort, engine, game, learning, nim, options, play, review, score, search, svg, zobrist,
 };
 pub use plyd_daemon as daemon;
 pub use plyd_games as games;
-pub use plyd_protocol::{client, framing};
+pub use plyd_protocol::framing;

@@ -44,7 +44,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use plyd::client::signals;
+use plyd_protocol::signals;
 
 use finding::{Figure, Finding};
 use server::{Outcome, PLYD};

@@ -9,10 +9,10 @@ use std::sync::LazyLock;
 use std::thread;
 
 use libfuzzer_sys::fuzz_target;
+use plyd_client::{is_final, message_id};
 use plyd_core::search::clock::now_ns;
 use plyd_daemon::{Config, Daemon, Limits};
 use plyd_games::REGISTRY;
-use plyd_protocol::client::{is_final, message_id};
 use plyd_protocol::{Command, Envelope, ErrorCode, Message, decode};
 
 const HELLO: &[u8] = br#"{"id":"the-first","cmd":"hello","protocol":{"min":1,"max":1},"on_eof":"stop"}"#;

@@ -24,16 +24,14 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
-//! With the feature `client`, the module `client` does that over processes and sockets. A server reads its
-//! lines with [`framing`], and each by [`decode`].
+//! The crate `plyd-client` does that over processes and sockets. A server reads its lines with [`framing`],
+//! and each by [`decode`].
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod board;
 mod causes;
-#[cfg(feature = "client")]
-pub mod client;
 mod decode;
 mod describe;
 mod echo;
@@ -51,7 +49,7 @@ mod limits;
 mod line;
 mod message;
 // What plyd's own servers share: no part of the protocol's interface.
-#[cfg(feature = "client")]
+#[cfg(feature = "server")]
 #[doc(hidden)]
 pub mod newcomers;
 mod offer;
@@ -69,6 +67,10 @@ mod schema;
 mod schema_of_types;
 mod search;
 mod settings;
+// The same.
+#[cfg(feature = "server")]
+#[doc(hidden)]
+pub mod signals;
 mod size;
 mod status;
 

@@ -59,7 +59,7 @@ pub enum ResultBody {
 }
 
 /// The server and what it offers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HelloResult {
     /// The protocol version of this connection: the highest common one.
@@ -78,7 +78,7 @@ pub struct HelloResult {
 }
 
 /// Who a server is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Server {
     /// Its name.

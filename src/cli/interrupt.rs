@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::client::signals::Signals;
+use plyd_protocol::signals::Signals;
 
 /// The exit code of a process that SIGINT ended, as shells have it.
 const INTERRUPTED: i32 = 130;

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::client::signals::Signals;
 use crate::client::{self, Process, Reaper, Starter};
+use plyd_protocol::signals::Signals;
 
 use super::failure::Failure;
 use super::own;

@@ -6,15 +6,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate with its folder and the crates of this workspace that it may know.
-const CRATES: [(&str, &str, &[&str]); 10] = [
+const CRATES: [(&str, &str, &[&str]); 11] = [
     ("plyd-core", "crates/core", &[]),
     ("plyd-games", "crates/games", &["plyd-core"]),
     ("plyd-protocol", "protocol", &[]),
+    ("plyd-client", "crates/client", &["plyd-protocol"]),
     ("plyd-bridge", "crates/bridge", &["plyd-core", "plyd-protocol"]),
     ("plyd-daemon", "crates/daemon", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
-    ("plyd-arena", "crates/arena", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
-    ("plyd-conform", "crates/conform", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
-    ("plyd-ladder", "crates/ladder", &["plyd-arena", "plyd-bridge", "plyd-core", "plyd-protocol"]),
+    ("plyd-arena", "crates/arena", &["plyd-bridge", "plyd-client", "plyd-core", "plyd-protocol"]),
+    ("plyd-conform", "crates/conform", &["plyd-bridge", "plyd-client", "plyd-core", "plyd-protocol"]),
+    (
+        "plyd-ladder",
+        "crates/ladder",
+        &["plyd-arena", "plyd-bridge", "plyd-client", "plyd-core", "plyd-protocol"],
+    ),
     ("plyd-fleet", "crates/fleet", &["plyd-arena", "plyd-bridge", "plyd-core", "plyd-protocol"]),
     (
         "plyd",
@@ -22,6 +27,7 @@ const CRATES: [(&str, &str, &[&str]); 10] = [
         &[
             "plyd-arena",
             "plyd-bridge",
+            "plyd-client",
             "plyd-conform",
             "plyd-core",
             "plyd-daemon",

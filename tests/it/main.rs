@@ -32,6 +32,7 @@ mod backlog;
 mod botzone;
 mod book;
 mod cli;
+mod client;
 mod conformance;
 mod connect;
 mod connect_ways;

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use crate::common::{Peer, Server, process};
-use plyd::client::signals;
+use plyd_protocol::signals;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 

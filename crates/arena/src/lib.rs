@@ -67,7 +67,7 @@ pub use merge::{MergeError, merge};
 pub use opening::{NoOpening, drawn, openings, settle};
 pub use played::{Answered, Contradiction, Entrant, Forfeit, Part, PlayedGame, Unplayed};
 pub use player::{Address, Player, Program};
-pub use plyd_protocol::client::Reaper;
+pub use plyd_client::Reaper;
 pub use run::StartError;
 pub use schedule::{Format, Schedule, ScheduledGame};
 pub use shard::{InvalidShard, Shard};

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use plyd_protocol::client::{Address, ClientError, LineError, Lines, ReceivedLine, with_legal};
+use plyd_client::{Address, ClientError, LineError, Lines, ReceivedLine, with_legal};
 use plyd_protocol::{self as wire, Command, Request};
 
 use super::referee::PlayerMessage;

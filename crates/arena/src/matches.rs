@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use plyd_bridge as bridge;
+use plyd_client::Reaper;
 use plyd_core::engine::{AnyRoot, Entry};
-use plyd_protocol::client::Reaper;
 use plyd_protocol::{Seed, Settings};
 
 use super::cores::Cores;

@@ -3,7 +3,7 @@
 use plyd_protocol::{Limit, Settings};
 
 use super::TimeControl;
-pub use plyd_protocol::client::{Address, Program};
+pub use plyd_client::{Address, Program};
 
 /// A player of a match.
 ///

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use plyd_protocol::client::{ClientError, LineError, Lines};
+use plyd_client::{ClientError, LineError, Lines};
 use plyd_protocol::{self as wire, Command, ErrorCode, ErrorMessage, Hello, NewGame, Quit, Seed, Versions};
 
 use super::link::{Link, ReceivedMessage};

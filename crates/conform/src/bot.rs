@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use plyd_protocol::client::{is_final_json, with_legal};
+use plyd_client::{is_final_json, with_legal};
 use plyd_protocol::{Clock, Command, GameRef, Go, InfoRequest, Limit, MAX_LINE, Position, Request};
 use serde_json::{Value, json};
 

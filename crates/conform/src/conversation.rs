@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::monitor::InvariantMonitor;
 use super::requests::{newgame, ping, with};
 use super::verdict::{Checked, Stop, holds, like};
-use plyd_protocol::client::{LineError, Lines, is_final_json};
+use plyd_client::{LineError, Lines, is_final_json};
 
 /// The most bytes that the server may write to one connection: more than any check asks for.
 const FLOOD_MESSAGES: usize = 200_000;

@@ -7,7 +7,7 @@ use super::conversation::Conversation;
 use super::requests::{endless, go, ping, session, stop, with};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like};
-use plyd_protocol::client::signals;
+use plyd_protocol::signals;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("eof-idle", "the end of input ends the connection, and a process with exit code 0", eof_idle),

@@ -8,7 +8,7 @@ use super::figures;
 use super::requests::{endless, go, inspect, newgame, ping, session, stop, update, with};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, number};
-use plyd_protocol::client::is_final_json;
+use plyd_client::is_final_json;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::watched("seq", "`seq` counts a connection's messages from 1 without gaps"),

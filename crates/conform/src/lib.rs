@@ -10,14 +10,14 @@
 //!
 //! ```no_run
 //! use plyd_conform::{Plan, Verdict, run};
-//! use plyd_protocol::client::{Address, Program};
+//! use plyd_client::{Address, Program};
 //!
 //! let server = Address::Program(Program { path: "my-server".into(), arguments: Vec::new() });
 //! let rows = run(&Plan { only: vec!["handshake".to_owned()], ..Plan::new(server) })?;
 //! for row in rows.iter().filter(|row| row.verdict == Verdict::Failed) {
 //!     println!("{}/{}: expected {}; came {}", row.group, row.check, row.expected, row.came);
 //! }
-//! # Ok::<(), plyd_protocol::client::LineError>(())
+//! # Ok::<(), plyd_client::LineError>(())
 //! ```
 //!
 //! # Layout

@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::referee::{Referee, Root};
 use super::requests::with;
 use super::verdict::{Checked, Stop, holds, list, number, text};
+use plyd_client::is_final_json;
 use plyd_core::engine::ToMove;
-use plyd_protocol::client::is_final_json;
 
 /// The first case of each broken promise so far, by the check that reports it.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@ use super::{
     bot, dial, ends, fairness, framing, handshake, ids, liveness, memory, numbers, operate, places,
     preparation, races, refusals, resume, rules, search, time, websocket,
 };
-use plyd_protocol::client::{Address, LineError};
+use plyd_client::{Address, LineError};
 
 /// How many checks run at once, each with a server of its own.
 const WORKERS: usize = 4;

@@ -13,8 +13,8 @@ use super::monitor::{Findings, InvariantMonitor};
 use super::referee::Referee;
 use super::requests::with;
 use super::verdict::{Checked, Stop, like};
+use plyd_client::{Address, LineError, Lines, Program, Reaper};
 use plyd_core::engine::Entry;
-use plyd_protocol::client::{Address, LineError, Lines, Program, Reaper};
 
 /// What stands for the ladder's address, and for the file of the token, in the arguments of a program that
 /// dials.

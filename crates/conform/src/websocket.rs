@@ -11,7 +11,7 @@ use super::conversation::Conversation;
 use super::requests::{endless, go, ping};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like};
-use plyd_protocol::client::websocket::{Encoder, Opening};
+use plyd_client::websocket::{Encoder, Opening};
 
 /// First bytes of frames: those that end their message, and those of a message that goes on.
 const TEXT: u8 = 0x81;
@@ -249,7 +249,7 @@ fn close(trial: &Trial<'_>) -> Checked {
 /// The status of the answer to a request for a WebSocket, which is changed before it is sent.
 fn asked(trial: &Trial<'_>, change: impl Fn(&str, &str) -> String) -> Checked<String> {
     let address = trial.needs_websocket()?;
-    let broken = |error: plyd_protocol::client::LineError| Stop::failed("an answer", error.to_string());
+    let broken = |error: plyd_client::LineError| Stop::failed("an answer", error.to_string());
     let mut lines = trial.before_websocket().map_err(broken)?;
     let request = String::from_utf8_lossy(&Opening::default().request(address)).into_owned();
     lines.send_raw(change(&request, address).as_bytes()).map_err(broken)?;

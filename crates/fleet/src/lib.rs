@@ -13,7 +13,14 @@
 //!
 //! [`Queue`] is the server as both ends see it, with its streams and subjects; [`coordinate`] puts [`Work`]
 //! there and takes the results, and [`work`] is a worker's whole life. [`Description`], [`Job`] and
-//! [`PairResult`] are what they send each other.
+//! [`PairResult`] are what they send each other. A match and a worker have names that are parts of subjects:
+//!
+//! ```
+//! use plyd_fleet::is_name;
+//!
+//! assert!(is_name("lab-7"));
+//! assert!(!is_name("lab.7"), "a dot separates the parts of a subject");
+//! ```
 
 #![cfg_attr(
     not(feature = "nats"),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use plyd_core::engine::Entry;
-use plyd_protocol::client::signals::Signals;
+use plyd_protocol::signals::Signals;
 use tokio::task::JoinSet;
 
 use super::denied::Denied;

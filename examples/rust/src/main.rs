@@ -2,53 +2,39 @@
 //! server is a program, `plyd` if none is named, or the address of one that runs: `tcp://HOST:PORT`,
 //! `ws://HOST:PORT` or `unix=PATH`; with `--features tls` also `tls://HOST:PORT` and `wss://HOST:PORT`.
 
-mod client;
+use std::error::Error;
+use std::time::Duration;
 
-use client::{Client, Error};
-use plyd_protocol::client::LineError;
-use plyd_protocol::{Clock, Command, GameRef, Go, Inspect, NewGame, Outcome, Position, ResultBody, Want};
+use plyd_client::blocking::Engine;
+use plyd_client::{Address, Limit, greeting};
+use plyd_protocol::{Hello, NewGame, Outcome, Want};
 
-const SESSION: &str = "game";
-const MOVE_MS: i64 = 50;
+const PER_MOVE: Duration = Duration::from_millis(50);
 
-fn main() -> Result<(), Error> {
+fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let place = client::place(&arguments.next().unwrap_or_else(|| String::from("plyd")))?;
-    let token = arguments.next().map(std::fs::read_to_string).transpose().map_err(LineError::Connect)?;
-    let mut client = Client::open(&place, token.map(|token| token.trim().to_owned()))?;
-    client.ask(Command::NewGame(NewGame {
-        session: SESSION.into(),
-        game: "isolation".into(),
-        ..NewGame::default()
-    }))?;
-    let mut moves = Vec::new();
+    let server = arguments.next().unwrap_or_else(|| String::from("plyd"));
+    let is_address = server.contains('=') || server.contains("://");
+    let address = if is_address { Address::read(&server)? } else { Address::program(server) };
+    let token = arguments.next().map(std::fs::read_to_string).transpose()?;
+    let token = token.map(|token| token.trim().to_owned());
+    let mut plyd = Engine::open_with(&address, Hello { token, ..greeting() })?;
+    let mut game = plyd.new_game(NewGame { game: "isolation".into(), ..NewGame::default() })?;
     loop {
-        if let Some(outcome) = outcome(&mut client, &moves)? {
-            println!("{} after {} moves, by: {}", winner(&outcome), moves.len(), outcome.by);
-            return Ok(());
+        if let Some(outcome) = plyd.inspect(&game, &[Want::Outcome])?.outcome.flatten() {
+            println!("{} after {} moves, by: {}", winner(&outcome), game.moves().len(), outcome.by);
+            return Ok(plyd.close()?);
         }
-        let clock = Some(Clock::PerMove { ms: MOVE_MS });
+        let mut search = plyd.go(&game, &Limit::per_move(PER_MOVE))?;
         let mut better = 0;
-        let best = client.search(Go { clock, ..Go::new(session(), position(&moves)) }, |_| better += 1)?;
-        println!("{:>3}. {} ({:?}, improved {better} times)", moves.len() + 1, best.mv, best.reason);
-        moves.push(best.mv);
+        for info in &mut search {
+            info?;
+            better += 1;
+        }
+        let best = search.best()?;
+        println!("{:>3}. {} ({:?}, improved {better} times)", game.moves().len() + 1, best.mv, best.reason);
+        game.push(best.mv);
     }
-}
-
-fn outcome(client: &mut Client, moves: &[String]) -> Result<Option<Outcome>, Error> {
-    let inspect = Inspect { game: session(), position: position(moves), want: Want::usual() };
-    match client.ask(Command::Inspect(inspect))? {
-        ResultBody::Inspect(result) => Ok(result.outcome.flatten()),
-        _ => Err(Error::Unasked),
-    }
-}
-
-fn session() -> GameRef {
-    GameRef::Session { session: SESSION.into() }
-}
-
-fn position(moves: &[String]) -> Position {
-    Position { start: None, moves: moves.to_vec() }
 }
 
 fn winner(outcome: &Outcome) -> String {

@@ -23,9 +23,9 @@ use super::place::{Place, failed};
 use crate::cli::failure::Failure;
 use crate::cli::verbosity::{Filter, Verbosity};
 use crate::cli::{connect, registry};
-use crate::client::signals::Signals;
 use crate::daemon::page::{Content, Page};
 use crate::daemon::{LISTENING, TlsAcceptor, TlsFiles, is_local};
+use plyd_protocol::signals::Signals;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

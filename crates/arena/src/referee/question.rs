@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use plyd_protocol::client::Retry;
+use plyd_client::Retry;
 use plyd_protocol::{Command, ErrorCode, ErrorMessage, GameRef, Go, InfoRequest, Limit, Settings};
 
 use super::{ForfeitKind, ForfeitReason, MoveRequest, Play, PlayerMessage, Reply};

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::visit::{Joined, Visit};
 use crate::trial::{LADDER, TOKEN, Trial};
 use crate::verdict::{Checked, Stop, holds};
-use plyd_protocol::client::{Process, Program};
+use plyd_client::{Process, Program};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How often it is looked whether the program dials.

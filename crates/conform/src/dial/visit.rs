@@ -16,7 +16,7 @@ use crate::requests::with;
 use crate::trial::Trial;
 use crate::verdict::{Checked, Stop, holds, text};
 use plyd_bridge as bridge;
-use plyd_protocol::client::{is_final_json, with_legal};
+use plyd_client::{is_final_json, with_legal};
 use plyd_protocol::{Clock, Command, GameRef, Go, InfoRequest, Limit, Position, Request, decode};
 
 /// The most bytes that a bot may write over one connection: more than any check asks for.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plyd_protocol::client::signals::Hangups;
+use plyd_protocol::signals::Hangups;
 use tokio::sync::oneshot;
 
 use super::Daemon;

@@ -126,7 +126,7 @@ impl Daemon {
     ///
     /// use plyd_core::engine::Entry;
     /// use plyd_daemon::{Config, Daemon};
-    /// use plyd_protocol::client::Client;
+    /// use plyd_client::Client;
     /// use plyd_protocol::{Command, Ping};
     ///
     /// static GAMES: &[&Entry] = &[&plyd_core::nim::ENTRY];

@@ -14,7 +14,7 @@ use crate::serve_error::ServeError;
 use crate::service::handed::{Handed, HandedAddresses, Socket, Way};
 use crate::site::Site;
 use plyd_core::engine::Entry;
-use plyd_protocol::client::signals::{Hangups, Signals};
+use plyd_protocol::signals::{Hangups, Signals};
 
 /// The number of threads that decode long lines. With more, peers that send only long lines would crowd out
 /// the searches.

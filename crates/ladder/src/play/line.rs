@@ -1,6 +1,6 @@
 //! The lines that a ladder sends, without their ends.
 
-use plyd_protocol::client::with_legal;
+use plyd_client::with_legal;
 use plyd_protocol::{
     Command, ErrorMessage, MAX_LINE, Message, OfferResult, Outcome, Player, Record, Request,
 };

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use plyd_protocol::client::Secured;
+use plyd_client::Secured;
 use postgres::config::{Host, SslMode};
 use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use postgres::{Config, Socket};

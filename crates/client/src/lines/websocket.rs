@@ -4,8 +4,8 @@ use std::io;
 use std::time::Instant;
 
 use super::{LineError, Lines, READ_BYTES, TIMEOUT};
-use crate::client::websocket::{ControlFrame, Decoder, Encoder, Opening};
-use crate::frames::close_status;
+use crate::websocket::{ControlFrame, Decoder, Encoder, Opening};
+use plyd_protocol::frames::close_status;
 
 /// A WebSocket under the lines.
 #[derive(Debug, Default)]

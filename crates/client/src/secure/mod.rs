@@ -15,7 +15,7 @@ pub(super) use session::Secure;
 /// A server that is called over TLS.
 ///
 /// ```
-/// use plyd_protocol::client::Secured;
+/// use plyd_client::Secured;
 ///
 /// let server = Secured::read("games.example:7117?ca=/etc/games/ca.pem")?;
 /// assert_eq!(server.ca.as_deref(), Some("/etc/games/ca.pem".as_ref()));

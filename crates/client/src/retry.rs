@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Clock, ErrorCode, ErrorMessage, Go, Mode};
+use plyd_protocol::{Clock, ErrorCode, ErrorMessage, Go, Mode};
 
 /// When to ask again if the server does not say.
 const USUAL: Duration = Duration::from_millis(100);
@@ -15,7 +15,7 @@ const LEAST: Duration = Duration::from_millis(10);
 /// ```
 /// use std::time::{Duration, Instant};
 ///
-/// use plyd_protocol::client::Retry;
+/// use plyd_client::Retry;
 /// use plyd_protocol::{Clock, ErrorCode, ErrorMessage, GameRef, Go, Position};
 ///
 /// let clock = Some(Clock::PerMove { ms: 100 });
@@ -87,7 +87,7 @@ impl Retry {
 
 #[cfg(test)]
 mod tests {
-    use crate::{GameRef, Position};
+    use plyd_protocol::{GameRef, Position};
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Instant;
 
 use super::{LineError, Lines, TIMEOUT, send};
-use crate::client::secure::{Secure, Secured};
+use crate::secure::{Secure, Secured};
 
 impl Lines {
     /// Connects over TLS. Finishing the input ends it as over TCP: what was asked is still answered.

@@ -18,13 +18,13 @@ use rustls::version::TLS13;
 use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
 
 use super::Secured;
-use crate::client::LineError;
+use crate::LineError;
 
 /// The most bytes of one read.
 const READ_BYTES: usize = 64 << 10;
 
 /// A session.
-pub(in crate::client) struct Secure {
+pub(crate) struct Secure {
     session: ClientConnection,
     /// What was read, before records were opened.
     raw: Vec<u8>,
@@ -71,7 +71,7 @@ impl Secure {
     ///
     /// # Errors
     /// A file cannot be used, or there is nobody to trust.
-    pub(in crate::client) fn begin(to: &Secured) -> io::Result<Self> {
+    pub(crate) fn begin(to: &Secured) -> io::Result<Self> {
         let host = to.at.rsplit_once(':').map_or(&*to.at, |(host, _)| host);
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let name = ServerName::try_from(host.to_owned())
@@ -91,12 +91,12 @@ impl Secure {
     }
 
     /// Whether nothing can be sent yet.
-    pub(in crate::client) fn is_handshaking(&self) -> bool {
+    pub(crate) fn is_handshaking(&self) -> bool {
         self.session.is_handshaking()
     }
 
     /// Where to read to.
-    pub(in crate::client) fn raw(&mut self) -> &mut Vec<u8> {
+    pub(crate) fn raw(&mut self) -> &mut Vec<u8> {
         &mut self.raw
     }
 
@@ -104,7 +104,7 @@ impl Secure {
     ///
     /// # Errors
     /// Why the session is over.
-    pub(in crate::client) fn open(&mut self, count: usize, out: &mut Vec<u8>) -> Result<(), String> {
+    pub(crate) fn open(&mut self, count: usize, out: &mut Vec<u8>) -> Result<(), String> {
         let mut raw = &self.raw[..count];
         let mut opened = Ok(());
         while !raw.is_empty() && opened.is_ok() && !self.has_ended {
@@ -127,7 +127,7 @@ impl Secure {
     ///
     /// # Errors
     /// [`LineError::Closed`] behind the end.
-    pub(in crate::client) fn seal(&mut self, bytes: &[u8]) -> Result<(), LineError> {
+    pub(crate) fn seal(&mut self, bytes: &[u8]) -> Result<(), LineError> {
         if self.is_finished {
             return Err(LineError::Closed);
         }
@@ -137,19 +137,19 @@ impl Secure {
     }
 
     /// What is to be sent.
-    pub(in crate::client) fn sealed(&mut self) -> &mut Vec<u8> {
+    pub(crate) fn sealed(&mut self) -> &mut Vec<u8> {
         &mut self.sealed
     }
 
     /// Ends what the server reads.
-    pub(in crate::client) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         self.is_finished = true;
         self.session.send_close_notify();
         self.collect();
     }
 
     /// Whether the server has ended what we read.
-    pub(in crate::client) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.has_ended
     }
 

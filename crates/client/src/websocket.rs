@@ -9,8 +9,8 @@ use tungstenite::handshake::derive_accept_key;
 use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::OpCode;
 
-pub use crate::frames::ControlFrame;
-use crate::frames::{Frames, Piece, Writer};
+pub use plyd_protocol::frames::ControlFrame;
+use plyd_protocol::frames::{Frames, Piece, Writer};
 
 /// First bytes of a client's frames: that they end their message, and their kinds (RFC 6455, 5.2).
 const FINAL: u8 = 0x80;
@@ -59,7 +59,7 @@ impl Opening {
         let mut lines = head.split("\r\n");
         let status = lines.next().unwrap_or_default();
         if !status.starts_with("HTTP/1.1 101") {
-            return Err(format!("it answers `{}`", crate::echo(status)));
+            return Err(format!("it answers `{}`", plyd_protocol::echo(status)));
         }
         let accepted = lines.filter_map(|line| line.split_once(':')).any(|(name, value)| {
             name.trim().eq_ignore_ascii_case("Sec-WebSocket-Accept")

@@ -1,38 +1,4 @@
-//! The protocol from the other end: a small blocking client for a child process or a server at an address.
-//!
-//! Used by `replay`, `conform`, the benches, the integration tests and matches between engines. It knows the
-//! wire types and nothing of games; it never waits past its deadlines. What it starts ends with it:
-//! `process` and `reaper`.
-//!
-//! ```no_run
-//! use std::process;
-//! use std::time::{Duration, Instant};
-//!
-//! use plyd_protocol::client::Client;
-//! use plyd_protocol::{Command, Message, Ping};
-//!
-//! let mut plyd = Client::spawn(process::Command::new("plyd"))?;
-//! let (id, _) = plyd.request(Command::Ping(Ping::default()))?;
-//! let answer = plyd.wait_final(&id, Instant::now() + Duration::from_secs(5))?;
-//! assert!(matches!(answer.last.envelope.message, Message::Result(_)));
-//! # Ok::<(), plyd_protocol::client::ClientError>(())
-//! ```
-
-mod address;
-mod error;
-mod legal;
-mod lines;
-mod peer;
-mod process;
-mod reaper;
-mod retry;
-mod secure;
-// Shared by plyd's commands and its daemon, which a client has no part in.
-#[doc(hidden)]
-pub mod signals;
-// The WebSocket of `Lines`, which the conformance suite and the benches speak by hand too.
-#[doc(hidden)]
-pub mod websocket;
+//! Messages one by one: requests and whatever is said about them, by hand. It never waits past its deadlines.
 
 use std::collections::VecDeque;
 use std::net::ToSocketAddrs;
@@ -40,26 +6,16 @@ use std::os::fd::BorrowedFd;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use crate::{self as wire, Envelope, Message, Request};
+use plyd_protocol::{self as wire, Envelope, Message, Request};
 
-pub use address::{Address, Program};
-pub use error::{ClientError, LineError};
-pub use legal::with_legal;
-pub use lines::{Lines, ReceivedLine};
-pub use process::Process;
-pub use reaper::{Launch, Reaper};
-// What the command `plyd reaper` is made of.
-#[doc(hidden)]
-pub use reaper::{Starter, join, reap};
-pub use retry::Retry;
-pub use secure::Secured;
+use crate::{Address, ClientError, Launch, LineError, Lines, ReceivedLine, is_final, message_id};
 
 /// A connection to a server.
 ///
 /// ```no_run
 /// use std::time::{Duration, Instant};
 ///
-/// use plyd_protocol::client::{Address, Client};
+/// use plyd_client::{Address, Client};
 /// use plyd_protocol::{Clock, Command, GameRef, Go, Message, Position, Settings};
 ///
 /// let mut server = Client::at(&Address::read("tcp=127.0.0.1:7117")?)?;
@@ -95,7 +51,7 @@ pub struct Received {
 /// ```
 /// use std::time::{Duration, Instant};
 ///
-/// use plyd_protocol::client::Client;
+/// use plyd_client::Client;
 /// use plyd_protocol::{Command, Message, Ping};
 ///
 /// let said = r#"{"seq":1,"t_us":5,"type":"result","id":"1","of":"ping","echo":"a"}"#;
@@ -104,7 +60,7 @@ pub struct Received {
 /// let mut server = Client::spawn(printf)?;
 /// let answer = server.wait_final("1", Instant::now() + Duration::from_secs(60))?;
 /// assert!(answer.infos.is_empty() && matches!(answer.last.envelope.message, Message::Result(_)));
-/// # Ok::<(), plyd_protocol::client::ClientError>(())
+/// # Ok::<(), plyd_client::ClientError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -236,6 +192,20 @@ impl Client {
         self.lines.input()
     }
 
+    /// Where requests go, until the input was ended; to be waited for if the server does not read.
+    #[must_use]
+    pub fn output(&self) -> Option<BorrowedFd<'_>> {
+        self.lines.output()
+    }
+
+    /// Sends what is left of a request that the server did not read in time.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn flush(&mut self) -> Result<Instant, ClientError> {
+        Ok(self.lines.flush()?)
+    }
+
     /// Ends the input: the server sees the end of file and may still answer.
     pub fn finish_input(&mut self) {
         self.lines.finish_input();
@@ -259,71 +229,11 @@ impl Client {
         let ReceivedLine { at, bytes } = self.lines.next(deadline)?;
         match serde_json::from_slice(&bytes) {
             Ok(envelope) => Ok(Received { at, envelope }),
-            Err(error) => {
-                Err(ClientError::Garbled { line: crate::echo(&String::from_utf8_lossy(&bytes)), error })
-            }
+            Err(error) => Err(ClientError::Garbled {
+                line: plyd_protocol::echo(&String::from_utf8_lossy(&bytes)),
+                error,
+            }),
         }
-    }
-}
-
-/// Whether the message is the last one about its request.
-///
-/// ```
-/// use plyd_protocol::client::is_final;
-/// use plyd_protocol::{ErrorCode, ErrorMessage, Message, Notice, NoticeKind};
-///
-/// let error = ErrorMessage::new(Some("7".to_owned()), 3, ErrorCode::Overloaded, "later");
-/// assert!(is_final(&Message::Error(Box::new(error))));
-/// assert!(!is_final(&Message::Notice(Notice::new(NoticeKind::GoingAway, "bye"))));
-/// ```
-#[must_use]
-pub fn is_final(message: &Message) -> bool {
-    !matches!(message, Message::Info(_) | Message::Notice(_))
-}
-
-/// [`is_final`] of a message as plain JSON, which may have fields that this crate does not know.
-///
-/// ```
-/// use plyd_protocol::client::is_final_json;
-/// use serde_json::json;
-///
-/// assert!(is_final_json(&json!({ "type": "bestmove", "id": "g" })));
-/// assert!(!is_final_json(&json!({ "type": "info", "id": "g" })));
-/// ```
-#[must_use]
-pub fn is_final_json(message: &serde_json::Value) -> bool {
-    message["type"].as_str().is_some_and(is_final_type)
-}
-
-/// Whether messages of that `type` are final ones, as [`is_final`] says it of a whole one.
-///
-/// ```
-/// use plyd_protocol::client::is_final_type;
-///
-/// assert!(is_final_type("error") && !is_final_type("notice"));
-/// ```
-#[must_use]
-pub fn is_final_type(name: &str) -> bool {
-    matches!(name, "result" | "bestmove" | "error")
-}
-
-/// The id of the request that the message is about.
-///
-/// ```
-/// use plyd_protocol::client::message_id;
-/// use plyd_protocol::{ErrorCode, ErrorMessage, Message};
-///
-/// let error = ErrorMessage::new(Some("7".to_owned()), 3, ErrorCode::Overloaded, "later");
-/// assert_eq!(message_id(&Message::Error(Box::new(error))), Some("7"));
-/// ```
-#[must_use]
-pub fn message_id(message: &Message) -> Option<&str> {
-    match message {
-        Message::Result(result) => Some(&result.id),
-        Message::Info(info) => Some(&info.id),
-        Message::BestMove(best) => Some(&best.id),
-        Message::Error(error) => error.id.as_deref(),
-        Message::Notice(_) => None,
     }
 }
 

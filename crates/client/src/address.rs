@@ -29,7 +29,7 @@ pub enum Address {
 /// A program that speaks the protocol on its standard streams.
 ///
 /// ```
-/// use plyd_protocol::client::{Address, Client, Program};
+/// use plyd_client::{Address, Client, Program};
 ///
 /// let nobody = Program { path: "no-such-engine".into(), arguments: vec!["--threads=1".into()] };
 /// let error = Client::at(&Address::Program(nobody)).expect_err("there is no such program");
@@ -50,12 +50,18 @@ impl Address {
     /// The kinds of addresses: what stands before the `=`.
     pub const WAYS: [&str; 5] = ["tcp", "ws", "tls", "wss", "unix"];
 
+    /// A program on the standard streams, without arguments.
+    #[must_use]
+    pub fn program(path: impl Into<OsString>) -> Self {
+        Self::Program(Program { path: path.into(), arguments: Vec::new() })
+    }
+
     /// Reads `tcp=HOST:PORT`, `ws=HOST:PORT`, `tls=HOST:PORT`, `wss=HOST:PORT` (each also with `://` for the
     /// `=`) or `unix=PATH`; none is a program. Behind an address of TLS may stand what [`Secured::read`]
     /// takes.
     ///
     /// ```
-    /// use plyd_protocol::client::Address;
+    /// use plyd_client::Address;
     ///
     /// assert_eq!(Address::read("unix=/run/plyd"), Ok(Address::Unix("/run/plyd".into())));
     /// assert_eq!(Address::read("ws://localhost:80/ws"), Ok(Address::WebSocket("localhost:80".into())));

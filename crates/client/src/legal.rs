@@ -1,12 +1,12 @@
 //! Requests to bots that know no rules.
 
-use crate::{MAX_LINE, Request};
+use plyd_protocol::{MAX_LINE, Request};
 
 /// The line of a request, without its end, with the legal moves as its last field, `x_legal`; without them if
 /// it would be longer than [`MAX_LINE`]. Servers skip the field.
 ///
 /// ```
-/// use plyd_protocol::client::with_legal;
+/// use plyd_client::with_legal;
 /// use plyd_protocol::{Command, GameRef, Go, Position, Request, Settings};
 ///
 /// let game = GameRef::Game { game: "isolation".into(), rules: Settings::new() };
@@ -32,12 +32,12 @@ pub fn with_legal(request: &Request, legal: &[String]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Command, GameRef, Go, Position, decode};
+    use plyd_protocol::{Command, GameRef, Go, Position, decode};
 
     #[test]
     fn moves_come_along_as_long_as_the_line_holds_them_and_servers_skip_them() {
         let game = GameRef::Session { session: "s".into() };
-        let clock = Some(crate::Clock::None);
+        let clock = Some(plyd_protocol::Clock::None);
         let go = Go { clock, ..Go::new(game, Position::default()) };
         let request = Request { id: "1".into(), command: Command::Go(Box::new(go)) };
         let empty = with_legal(&request, &[String::new()]).len();

@@ -37,12 +37,12 @@ const CHILDREN_JOIN: bool = cfg!(target_os = "linux");
 /// ```no_run
 /// use std::process::{Command, Stdio};
 ///
-/// use plyd_protocol::client::{Launch, Lines};
+/// use plyd_client::{Launch, Lines};
 ///
 /// let mut launch = Launch::from(Command::new("plyd"));
 /// launch.command.arg("serve").stderr(Stdio::null());
 /// let server = Lines::spawn(launch)?;
-/// # Ok::<(), plyd_protocol::client::LineError>(())
+/// # Ok::<(), plyd_client::LineError>(())
 /// ```
 #[derive(Debug)]
 pub struct Launch {
@@ -76,7 +76,7 @@ impl From<Command> for Launch {
 /// ```no_run
 /// use std::process::Command;
 ///
-/// use plyd_protocol::client::{Client, Reaper};
+/// use plyd_client::{Client, Reaper};
 ///
 /// let reaper = Reaper::start("plyd")?;
 /// // Ends with this process, even if that is killed.
@@ -274,7 +274,8 @@ pub fn reap(input: impl BufRead) -> io::Result<()> {
     read.and_then(|()| match nonsense {
         None => Ok(()),
         Some(line) => {
-            let message = format!("expected lines like +4711 or -4711, found `{}`", crate::echo(&line));
+            let message =
+                format!("expected lines like +4711 or -4711, found `{}`", plyd_protocol::echo(&line));
             Err(io::Error::new(io::ErrorKind::InvalidData, message))
         }
     })

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use crate::MAX_LINE;
+use plyd_protocol::MAX_LINE;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
@@ -26,7 +26,7 @@ use super::error::LineError;
 use super::peer::Peer;
 use super::reaper::Launch;
 use super::secure::Secure;
-use crate::framing::{Event, Framing};
+use plyd_protocol::framing::{Event, Framing};
 
 use websocket::Web;
 
@@ -42,12 +42,12 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// use std::process::Command;
 /// use std::time::{Duration, Instant};
 ///
-/// use plyd_protocol::client::Lines;
+/// use plyd_client::Lines;
 ///
 /// let mut echo = Lines::spawn(Command::new("cat"))?;
 /// echo.send(b"a line")?;
 /// assert_eq!(echo.next(Instant::now() + Duration::from_secs(60))?.bytes, b"a line");
-/// # Ok::<(), plyd_protocol::client::LineError>(())
+/// # Ok::<(), plyd_client::LineError>(())
 /// ```
 #[derive(Debug)]
 pub struct Lines {
@@ -194,9 +194,20 @@ impl Lines {
         let Some(secure) = &mut self.secure else {
             return send(&self.peer, bytes, self.write_timeout);
         };
-        secure.seal(bytes)?;
-        bytes.clear();
+        if !bytes.is_empty() {
+            secure.seal(bytes)?;
+            bytes.clear();
+        }
         self.send_sealed()
+    }
+
+    /// Sends what is left of the last line, if sending it ended with [`LineError::Unread`]; a new one would
+    /// come into its middle.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn flush(&mut self) -> Result<Instant, LineError> {
+        self.write_out()
     }
 
     /// The next line that is not blank.
@@ -228,6 +239,12 @@ impl Lines {
     #[must_use]
     pub fn input(&self) -> BorrowedFd<'_> {
         self.peer.input()
+    }
+
+    /// Where the lines go, until the input is finished; to be waited for if the peer does not read.
+    #[must_use]
+    pub fn output(&self) -> Option<BorrowedFd<'_>> {
+        self.peer.output()
     }
 
     /// Whether the peer can still answer once the input has ended: not over a WebSocket, which closes in both
@@ -322,7 +339,7 @@ impl Lines {
     }
 }
 
-/// Writes bytes and clears them; returns when the last one was sent.
+/// Writes bytes and removes those that were written; returns when the last one was sent.
 fn send(peer: &Peer, bytes: &mut Vec<u8>, timeout: Duration) -> Result<Instant, LineError> {
     let mut sent = 0;
     let mut deadline = None;
@@ -334,6 +351,7 @@ fn send(peer: &Peer, bytes: &mut Vec<u8>, timeout: Duration) -> Result<Instant, 
             Err(Errno::AGAIN) => {
                 let deadline = *deadline.get_or_insert_with(|| Instant::now() + timeout);
                 if !is_ready(output, PollFlags::OUT, deadline)? {
+                    bytes.drain(..sent);
                     return Err(LineError::Unread);
                 }
             }
@@ -353,7 +371,11 @@ fn received(event: Event<'_>, at: Instant) -> Result<ReceivedLine, LineError> {
 }
 
 /// Waits until a stream is ready or broken (reading or writing shows which); false at the deadline.
-fn is_ready(stream: BorrowedFd<'_>, ready: PollFlags, deadline: Instant) -> Result<bool, LineError> {
+pub(crate) fn is_ready(
+    stream: BorrowedFd<'_>,
+    ready: PollFlags,
+    deadline: Instant,
+) -> Result<bool, LineError> {
     let mut streams = [PollFd::new(&stream, ready)];
     loop {
         let wait = deadline.saturating_duration_since(Instant::now());

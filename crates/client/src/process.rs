@@ -28,7 +28,7 @@ const EXIT_POLL: Duration = Duration::from_millis(2);
 /// use std::process::Command;
 /// use std::time::{Duration, Instant};
 ///
-/// use plyd_protocol::client::Process;
+/// use plyd_client::Process;
 ///
 /// let mut child = Process::spawn(Command::new("true"))?;
 /// let status = child.wait_exit(Instant::now() + Duration::from_secs(60))?;

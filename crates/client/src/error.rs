@@ -1,0 +1,127 @@
+//! Why a connection cannot go on.
+
+use std::io;
+
+use plyd_protocol::{ErrorCode, ErrorMessage, MAX_LINE};
+
+/// Why no line can be sent or received.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// The program does not start.
+    #[error("cannot start `{program}`: {error}")]
+    Start {
+        /// The program.
+        program: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// Nobody answers at the address.
+    #[error("cannot connect: {0}")]
+    Connect(io::Error),
+    /// The peer closed the connection or ended.
+    #[error("the connection is closed")]
+    Closed,
+    /// The deadline passed.
+    #[error("no answer in time")]
+    TimedOut,
+    /// The peer left what was sent unread for too long.
+    #[error("it does not read what it is sent")]
+    Unread,
+    /// A line is longer than the protocol allows.
+    #[error("a line of more than {MAX_LINE} bytes")]
+    TooLong,
+    /// TLS ended the connection: one end does not trust the other, or does not understand it.
+    #[error("TLS: {0}")]
+    Tls(String),
+    /// The peer breaks the rules of WebSocket.
+    #[error("the WebSocket breaks a rule: {0}")]
+    Frames(&'static str),
+}
+
+/// Why a client cannot go on.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// use plyd_client::{Client, ClientError, LineError};
+///
+/// let mut server = Client::spawn(std::process::Command::new("true"))?;
+/// let error = server.next(Instant::now() + Duration::from_secs(60)).unwrap_err();
+/// assert!(matches!(error, ClientError::Line(LineError::Closed { .. })), "{error}");
+/// # Ok::<(), ClientError>(())
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The connection failed.
+    #[error(transparent)]
+    Line(#[from] LineError),
+    /// A line is no message of the protocol.
+    #[error("no message of the protocol: {error}, in `{line}`")]
+    Garbled {
+        /// The line, cut for display.
+        line: String,
+        /// What is wrong with it.
+        error: serde_json::Error,
+    },
+}
+
+/// Why a request to an engine has no answer.
+///
+/// ```
+/// use plyd_client::Error;
+/// use plyd_protocol::{ErrorCode, ErrorMessage};
+///
+/// let mut message = ErrorMessage::new(Some("7".into()), 3, ErrorCode::IllegalMove, "no such cell");
+/// message.pointer = Some("/position/moves/0".into());
+/// let error = Error::Refused(Box::new(message));
+/// assert_eq!(error.code(), Some(ErrorCode::IllegalMove));
+/// assert_eq!(error.pointer(), Some("/position/moves/0"));
+/// assert_eq!(error.to_string(), "illegal_move at /position/moves/0: no such cell");
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The server cannot be started or reached, is gone or silent, or does not speak the protocol.
+    #[error(transparent)]
+    Connection(#[from] ClientError),
+    /// The server refused the request.
+    #[error("{}", refusal(.0))]
+    Refused(Box<ErrorMessage>),
+    /// The answer is one to another request.
+    #[error("the server gave an answer that was not asked for")]
+    Unasked,
+}
+
+impl Error {
+    /// The code with which the server refused the request.
+    #[must_use]
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Refused(error) => Some(error.code),
+            Self::Connection(_) | Self::Unasked => None,
+        }
+    }
+
+    /// The field of the request that is wrong, as a JSON pointer.
+    #[must_use]
+    pub fn pointer(&self) -> Option<&str> {
+        match self {
+            Self::Refused(error) => error.pointer.as_deref(),
+            Self::Connection(_) | Self::Unasked => None,
+        }
+    }
+}
+
+impl From<LineError> for Error {
+    fn from(error: LineError) -> Self {
+        Self::Connection(error.into())
+    }
+}
+
+fn refusal(error: &ErrorMessage) -> String {
+    let code = serde_json::to_value(error.code).ok();
+    let code = code.as_ref().and_then(serde_json::Value::as_str).unwrap_or("refused");
+    match &error.pointer {
+        Some(pointer) => format!("{code} at {pointer}: {}", error.message),
+        None => format!("{code}: {}", error.message),
+    }
+}

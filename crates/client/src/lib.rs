@@ -1,0 +1,59 @@
+//! The protocol of plyd from the other end: a typed client for a program or a server at an address.
+//!
+//! Knows the wire and nothing of games, and trusts no peer: one that ends, writes without end or talks
+//! nonsense is a typed error, and no call waits past its deadline. What it starts ends with it.
+//!
+//! # Where to begin
+//!
+//! - *To play and analyse*: [`blocking::Engine`], or the async `Engine` with the feature `tokio`. Both are
+//!   one conversation; only their way to wait differs.
+//! - *To speak the protocol by hand*: [`Client`] for messages, [`Lines`] for lines.
+//! - *To start programs that end with this one, however it ends*: [`Reaper`].
+
+mod address;
+pub mod blocking;
+mod client;
+// Without tokio it is what the blocking engine is made of.
+#[cfg_attr(not(feature = "tokio"), allow(unreachable_pub, reason = "public with tokio"))]
+mod engine;
+mod error;
+mod game;
+mod legal;
+mod limit;
+mod lines;
+mod messages;
+#[cfg(feature = "tokio")]
+mod on_tokio;
+mod peer;
+mod process;
+mod reaper;
+mod retry;
+mod secure;
+mod wait;
+// The WebSocket of `Lines`, which the conformance suite and the benches speak by hand too.
+#[doc(hidden)]
+pub mod websocket;
+
+pub use address::{Address, Program};
+pub use client::{Answer, Client, Received};
+pub use engine::greeting;
+#[cfg(feature = "tokio")]
+pub use engine::{Engine, Search};
+pub use error::{ClientError, Error, LineError};
+pub use game::Game;
+pub use legal::with_legal;
+pub use limit::Limit;
+pub use lines::{Lines, ReceivedLine};
+pub use messages::{is_final, is_final_json, is_final_type, message_id};
+pub use process::Process;
+pub use reaper::{Launch, Reaper};
+// What the command `plyd reaper` is made of.
+#[doc(hidden)]
+pub use reaper::{Starter, join, reap};
+pub use retry::Retry;
+pub use secure::Secured;
+
+// The README's program is compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,110 @@
+//! How long a search may take.
+
+use std::time::{Duration, Instant};
+
+use plyd_protocol::{self as wire, Clock, Go};
+
+/// What ends a search: the first of these that is reached. A search for a move needs a clock or a limit.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use plyd_client::Limit;
+///
+/// let quick = Limit::per_move(Duration::from_millis(100));
+/// let both = Limit { nodes: Some(100_000), ..quick };
+/// assert_eq!(both.depth, None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limit {
+    /// The clock of the game, which the engine need not use up.
+    pub clock: Option<Clock>,
+    /// So many nodes.
+    pub nodes: Option<u64>,
+    /// So many plies deep.
+    pub depth: Option<u32>,
+    /// So much time, which is used up unless the position is proven: for analyses.
+    pub time: Option<Duration>,
+    /// A watchdog answers then, whatever the search does.
+    pub hard: Option<Duration>,
+}
+
+impl Limit {
+    /// A clock for this move alone.
+    #[must_use]
+    pub fn per_move(time: Duration) -> Self {
+        let ms = i64::try_from(time.as_millis()).unwrap_or(wire::MAX_INT);
+        Self { clock: Some(Clock::PerMove { ms }), ..Self::default() }
+    }
+
+    /// A clock of the game.
+    #[must_use]
+    pub fn clock(clock: Clock) -> Self {
+        Self { clock: Some(clock), ..Self::default() }
+    }
+
+    /// So many nodes: the same move on every machine, with one thread and a seed.
+    #[must_use]
+    pub fn nodes(nodes: u64) -> Self {
+        Self { nodes: Some(nodes), ..Self::default() }
+    }
+
+    /// So many plies deep.
+    #[must_use]
+    pub fn depth(depth: u32) -> Self {
+        Self { depth: Some(depth), ..Self::default() }
+    }
+
+    /// Until the search is stopped or the position proven.
+    #[must_use]
+    pub fn endless() -> Self {
+        Self::clock(Clock::None)
+    }
+
+    /// Sets the fields of a request.
+    pub fn apply(&self, go: &mut Go) {
+        go.clock = self.clock;
+        go.limit = wire::Limit { nodes: self.nodes, depth: self.depth, time_ms: self.time.map(milliseconds) };
+        go.hard_ms = self.hard.map(milliseconds);
+    }
+}
+
+/// When the answer to a search that begins now is overdue, if it may take so long beyond its own time; none
+/// if its end is open.
+pub(crate) fn overdue(go: &Go, now: Instant, timeout: Duration) -> Option<Instant> {
+    let per_move = match go.clock {
+        Some(Clock::PerMove { ms }) => Some(u64::try_from(ms).unwrap_or(0)),
+        _ => None,
+    };
+    let ms = [per_move, go.limit.time_ms, go.hard_ms].into_iter().flatten().min()?;
+    now.checked_add(Duration::from_millis(ms).checked_add(timeout)?)
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use plyd_protocol::{GameRef, Position};
+
+    use super::*;
+
+    #[test]
+    fn the_least_time_counts_and_a_search_without_one_is_never_overdue() {
+        let ms = Duration::from_millis;
+        let now = Instant::now();
+        for (limit, expected) in [
+            (Limit::per_move(ms(50)), Some(60)),
+            (Limit { hard: Some(ms(20)), ..Limit::per_move(ms(50)) }, Some(30)),
+            (Limit { time: Some(ms(40)), ..Limit::nodes(7) }, Some(50)),
+            (Limit::clock(Clock::PerMove { ms: -5 }), Some(10)),
+            (Limit::nodes(7), None),
+            (Limit::endless(), None),
+        ] {
+            let mut go = Go::new(GameRef::default(), Position::default());
+            limit.apply(&mut go);
+            assert_eq!(overdue(&go, now, ms(10)), expected.map(|time| now + ms(time)), "{limit:?}");
+        }
+    }
+}
