@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use super::explain;
 use super::styled::shown;
 use crate::bridge;
 use crate::client::ClientError;
@@ -79,7 +78,8 @@ impl Failure {
     fn further(&self) -> String {
         let Self::Refused { code, .. } = self else { return String::new() };
         match serde_json::to_value(code) {
-            Ok(serde_json::Value::String(name)) if explain::knows(&name) => {
+            // Each has a section there, but for those of newer servers.
+            Ok(serde_json::Value::String(name)) if ErrorCode::ALL.contains(code) => {
                 format!("\n\nFor more information, try '{} explain {name}'.", super::program())
             }
             _ => String::new(),

@@ -29,8 +29,8 @@ mod ugi_engine;
 
 mod arena;
 mod backlog;
-mod botzone;
 mod book;
+mod botzone;
 mod cli;
 mod client;
 mod conformance;

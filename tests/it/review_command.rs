@@ -89,7 +89,7 @@ fn a_game_played_in_the_terminal_is_reviewed_there_and_from_its_file() {
     let played = printed(&rules, &format!("save {path}\nreview 2s\n"));
     in_order(
         &played,
-        &["wins: no move is left.", "saved ", "reviewing ", "before", "after", "moves", "p1 (random)"],
+        &["wins: no move is left.", "saved ", "reviewing ", "before", "after", "p1 (random)", "moves"],
     );
     let output = process::output(process::plyd(["review", path, "--movetime", "2s"]));
     let shown = text(&output);

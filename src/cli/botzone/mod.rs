@@ -35,7 +35,7 @@ const TABLE_SHARE: u64 = 4;
 Examples:
   plyd botzone {isolation}
   plyd botzone isolation --rules preset=11x9 --keep-running
-  plyd botzone sudoku --time 600ms --first-time 1s --memory 512 --option level=5
+  plyd botzone {sudoku} --time 600ms --first-time 1s --memory 512 --option level=5
 
 Reads a line {\"requests\":[...],\"responses\":[...]} and answers {\"response\":MOVE,\"debug\":TEXT}. A request is what was \
 played since the last answer: a move, an array of moves, or \"\". docs/botzone.md says what else it may hold.")]
