@@ -16,10 +16,12 @@
 //! [`PairResult`] are what they send each other. A match and a worker have names that are parts of subjects:
 //!
 //! ```
+//! # #[cfg(feature = "nats")] {
 //! use plyd_fleet::is_name;
 //!
 //! assert!(is_name("lab-7"));
 //! assert!(!is_name("lab.7"), "a dot separates the parts of a subject");
+//! # }
 //! ```
 
 #![cfg_attr(
