@@ -63,8 +63,8 @@ fn idle(build: &Path) -> Outcome<Figure> {
     let Some(Message::Error(error)) = last.as_ref().map(|last| &last.envelope.message) else {
         return Ok(figure(format!("no error in {} s", LOST.as_secs()), false));
     };
-    let (code, waited) = (serde_json::to_value(error.code)?, since.elapsed());
-    let text = format!("{} after {:.1} s", code.as_str().unwrap_or_default(), waited.as_secs_f64());
+    let waited = since.elapsed();
+    let text = format!("{} after {:.1} s", error.code, waited.as_secs_f64());
     let is_kept = error.code == ErrorCode::TimedOut && waited < Duration::from_secs(2);
     Ok(figure(text, is_kept))
 }

@@ -23,7 +23,7 @@ use plyd::cli::columns::{Columns, grouped};
 use plyd::client::Address;
 use plyd::daemon::{TokenHash, new_token};
 use plyd::zobrist::SplitMix64;
-use plyd_protocol::{Command, ErrorCode, Message, Named, Ping, Role};
+use plyd_protocol::{Command, ErrorCode, Message, Ping, Role};
 use rustix::process::Signal;
 
 use crate::LoadReport;
@@ -250,7 +250,7 @@ impl House {
         let mut clients = Vec::new();
         let roles = CLIENTS.iter().flat_map(|(role, count)| std::iter::repeat_n(*role, *count));
         for (index, role) in roles.enumerate() {
-            clients.push((format!("{}-{index}", role.name()), role));
+            clients.push((format!("{role}-{index}"), role));
         }
         clients.push((GUEST.to_owned(), Role::Play));
         let clients = clients.into_iter().map(|(name, role)| {
@@ -323,7 +323,7 @@ impl House {
             }
             let searches =
                 changed.filter(|(changed, _)| *changed == index).map_or(4, |(_, searches)| searches);
-            let (token, role) = (TokenHash::of(token), role.name());
+            let (token, role) = (TokenHash::of(token), *role);
             text += &format!("[{name}]\ntoken = \"{token}\"\nrole = \"{role}\"\nsearches = {searches}\n");
         }
         replace(&self.folder.join("clients.toml"), text.as_bytes())

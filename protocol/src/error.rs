@@ -6,6 +6,8 @@ use serde::de::IntoDeserializer;
 use serde::de::value::{self, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
+use crate::open::shown_as_on_the_wire;
+
 /// The group of an [`ErrorCode`], which says what kind of trouble a client has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ErrorClass {
@@ -134,6 +136,8 @@ pub enum ErrorCode {
     #[cfg_attr(feature = "schema", schemars(skip))]
     Other,
 }
+
+shown_as_on_the_wire!(ErrorCode);
 
 impl ErrorCode {
     /// The code with a name of the specification; none if this version does not know it.

@@ -91,7 +91,7 @@ pub use message::{BestMove, Envelope, ErrorMessage, Info, Message, Notice, Notic
 #[doc(hidden)]
 pub use message::{splice, stamp};
 pub use offer::{Offer, OfferResult, OfferedGame};
-pub use open::{Named, OpenWord};
+pub use open::OpenWord;
 pub use operate::{
     ConnectionInfo, ConnectionState, Connections, ConnectionsResult, Disconnect, DisconnectResult,
     DisconnectTarget, SearchInfo, SearchState, SessionInfo,

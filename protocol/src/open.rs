@@ -1,6 +1,8 @@
 //! Words of messages whose lists may grow within version 1, so that a client reads those of newer servers
 //! too.
 
+use std::fmt;
+
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -12,7 +14,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// let words: Vec<OpenWord<SearchState>> = serde_json::from_str(r#"["searching","resting"]"#)?;
 /// assert!(words[0] == SearchState::Searching);
-/// assert_eq!((words[1].known(), words[1].name()), (None, "resting"));
+/// assert_eq!((words[1].known(), words[1].to_string()), (None, "resting".to_owned()));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -34,25 +36,16 @@ impl<T> OpenWord<T> {
     }
 }
 
-impl<T: Default> Default for OpenWord<T> {
-    fn default() -> Self {
-        Self::Known(T::default())
+/// The word as it is on the wire.
+impl<T: Serialize> fmt::Display for OpenWord<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
-/// A type whose values are words on the wire.
-pub trait Named {
-    /// The word.
-    fn name(&self) -> &'static str;
-}
-
-impl<T: Named> OpenWord<T> {
-    /// The word as it is on the wire.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Known(known) => known.name(),
-            Self::Other(word) => word,
-        }
+impl<T: Default> Default for OpenWord<T> {
+    fn default() -> Self {
+        Self::Known(T::default())
     }
 }
 
@@ -88,39 +81,40 @@ impl<T: JsonSchema> JsonSchema for OpenWord<T> {
     }
 }
 
-/// Implements [`Named`] for an enumeration.
-macro_rules! named {
-    ($type:ident: $($variant:ident $name:literal),+) => {
-        impl $crate::Named for $type {
-            fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)+
-                }
+/// Shows an enumeration by its word on the wire.
+macro_rules! shown_as_on_the_wire {
+    ($type:ty) => {
+        /// The word as it is on the wire.
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                serde::Serialize::serialize(self, f)
             }
         }
     };
 }
-pub(crate) use named;
+pub(crate) use shown_as_on_the_wire;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{ConnectionState, Mode, Role, SearchState};
 
-    fn compare<T: Named + Serialize + for<'de> Deserialize<'de> + PartialEq + std::fmt::Debug>(words: &[T]) {
+    fn compare<T: fmt::Display + fmt::Debug + Serialize + for<'de> Deserialize<'de> + PartialEq>(
+        words: &[T],
+    ) {
         for known in words {
             let text = serde_json::to_string(known).unwrap();
-            assert_eq!(text, format!("{:?}", known.name()));
+            assert_eq!(text, format!("\"{known}\""));
             let read: OpenWord<T> = serde_json::from_str(&text).unwrap();
             assert_eq!((read.known(), serde_json::to_string(&read).unwrap()), (Some(known), text));
         }
         let read: OpenWord<T> = serde_json::from_str(r#""of tomorrow""#).unwrap();
-        assert_eq!((read.known(), read.name()), (None, "of tomorrow"));
+        assert_eq!((read.known(), &*read.to_string()), (None, "of tomorrow"));
         assert!(serde_json::from_str::<OpenWord<T>>("1").is_err());
     }
 
     #[test]
-    fn a_name_is_the_word_on_the_wire_and_others_are_kept() {
+    fn words_are_shown_as_on_the_wire_and_others_are_kept() {
         use SearchState::{Preparing, Searching, Starting, Waiting};
 
         compare(&Role::ALL);

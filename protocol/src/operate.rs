@@ -5,7 +5,7 @@
 #[cfg(feature = "schema")]
 use std::borrow::Cow;
 
-use crate::open::named;
+use crate::open::shown_as_on_the_wire;
 use crate::settings::is_default;
 #[cfg(feature = "schema")]
 use crate::{MAX_INT, MAX_TEXT};
@@ -168,7 +168,7 @@ pub enum ConnectionState {
     Kept,
 }
 
-named!(ConnectionState: Stranger "stranger", Open "open", Closing "closing", Kept "kept");
+shown_as_on_the_wire!(ConnectionState);
 
 /// An open session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -225,9 +225,7 @@ pub enum SearchState {
     Open,
 }
 
-named!(SearchState:
-    Preparing "preparing", Waiting "waiting", Starting "starting", Searching "searching", Open "open"
-);
+shown_as_on_the_wire!(SearchState);
 
 /// The connections that a `disconnect` ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,15 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::OpenWord;
-use crate::open::named;
+use crate::open::shown_as_on_the_wire;
 
 /// What a client may ask for; each role may do what those before it may.
 ///
 /// ```
-/// use plyd_protocol::{Named, Role};
+/// use plyd_protocol::Role;
 ///
 /// assert!(Role::Operate > Role::Play, "a role may do what those before it may");
-/// assert_eq!(Role::ALL.map(|role| role.name()), ["play", "analyse", "operate"]);
+/// assert_eq!(Role::ALL.map(|role| role.to_string()), ["play", "analyse", "operate"]);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -35,7 +35,7 @@ impl Role {
     pub const ALL: [Self; 3] = [Self::Play, Self::Analyse, Self::Operate];
 }
 
-named!(Role: Play "play", Analyse "analyse", Operate "operate");
+shown_as_on_the_wire!(Role);
 
 /// A client that the server knows by name, with the limits that count over all its connections together. A
 /// limit that is absent is the server's alone.

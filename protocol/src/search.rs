@@ -1,7 +1,7 @@
 //! The requests about searches (`go`, `update`, `stop`) with their clocks and limits. Nothing here computes a
 //! time.
 
-use crate::open::named;
+use crate::open::shown_as_on_the_wire;
 #[cfg(feature = "schema")]
 use crate::position::NAME_PATTERN;
 use crate::settings::is_default;
@@ -135,7 +135,7 @@ pub enum Mode {
     Ponder,
 }
 
-named!(Mode: Move "move", Analyse "analyse", Ponder "ponder");
+shown_as_on_the_wire!(Mode);
 
 /// A clock, by `kind`. A clock at 0 or less means: answer at once.
 ///

@@ -77,13 +77,11 @@ impl Failure {
     /// Where there is more to read about it: a line, in the manner of clap's.
     fn further(&self) -> String {
         let Self::Refused { code, .. } = self else { return String::new() };
-        match serde_json::to_value(code) {
-            // Each has a section there, but for those of newer servers.
-            Ok(serde_json::Value::String(name)) if ErrorCode::ALL.contains(code) => {
-                format!("\n\nFor more information, try '{} explain {name}'.", super::program())
-            }
-            _ => String::new(),
+        // Each has a section there, but for those of newer servers.
+        if !ErrorCode::ALL.contains(code) {
+            return String::new();
         }
+        format!("\n\nFor more information, try '{} explain {code}'.", super::program())
     }
 
     /// The text without what a terminal would obey: parts of it may come from a file or a peer.

@@ -96,14 +96,14 @@ fn connections(rows: &mut Vec<Row>, all: &[ConnectionInfo]) {
     ]);
     let mut subjects = Vec::new();
     for one in all {
-        let role = one.role.as_ref().map_or("", |role| role.name());
+        let role = one.role.as_ref().map(ToString::to_string).unwrap_or_default();
         let from = format!("{} {}", one.transport, one.peer.as_deref().unwrap_or_default());
         table.row([
             one.connection.to_string(),
             client(one),
-            line(role),
+            line(&role),
             line(&from),
-            line(one.state.name()),
+            line(&one.state.to_string()),
             span(one.age_ms),
             span(one.idle_ms),
             grouped(one.requests),
@@ -140,8 +140,8 @@ fn searches(rows: &mut Vec<Row>, all: &[ConnectionInfo]) {
             client(one),
             line(session.as_deref().unwrap_or_default()),
             line(search.game.as_deref().unwrap_or_default()),
-            line(search.mode.name()),
-            line(search.state.name()),
+            line(&search.mode.to_string()),
+            line(&search.state.to_string()),
             search.threads.map(|threads| threads.to_string()).unwrap_or_default(),
             span(search.age_ms),
             search.due_ms.map(span).unwrap_or_default(),

@@ -118,10 +118,9 @@ impl From<LineError> for Error {
 }
 
 fn refusal(error: &ErrorMessage) -> String {
-    let code = serde_json::to_value(error.code).ok();
-    let code = code.as_ref().and_then(serde_json::Value::as_str).unwrap_or("refused");
-    match &error.pointer {
-        Some(pointer) => format!("{code} at {pointer}: {}", error.message),
-        None => format!("{code}: {}", error.message),
+    let ErrorMessage { code, pointer, message, .. } = error;
+    match pointer {
+        Some(pointer) => format!("{code} at {pointer}: {message}"),
+        None => format!("{code}: {message}"),
     }
 }

@@ -12,17 +12,12 @@ const FIELDS: &str = "a request has `move` or `moves`, and the first one `positi
 
 /// A mistake in the input.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{}{}: {message}", name(*code), if pointer.is_empty() { String::new() } else { format!(" at {pointer}") })]
+#[error("{code}{}: {message}", if pointer.is_empty() { String::new() } else { format!(" at {pointer}") })]
 pub(super) struct InputError {
     pub(super) code: ErrorCode,
     /// A JSON pointer (RFC 6901) into the line; empty: the whole line.
     pub(super) pointer: String,
     pub(super) message: String,
-}
-
-/// A code as the protocol writes it.
-fn name(code: ErrorCode) -> String {
-    serde_json::to_value(code).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 impl InputError {

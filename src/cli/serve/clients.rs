@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use plyd_protocol::{Named, Role, echo};
+use plyd_protocol::{Role, echo};
 
 use super::file::{Table, read_tables};
 use super::given::{GivenSetting, SettingError};
@@ -68,7 +68,7 @@ impl Rights {
     /// The table of a client with these rights, as text.
     pub(in crate::cli) fn table(&self, name: &str, token: TokenHash) -> String {
         let Limits { connections, sessions, searches, threads, memory_mb } = self.limits;
-        let mut text = format!("[{name}]\ntoken = \"{token}\"\nrole = \"{}\"\n", self.role.name());
+        let mut text = format!("[{name}]\ntoken = \"{token}\"\nrole = \"{}\"\n", self.role);
         for (name, limit) in [
             ("connections", connections),
             ("sessions", sessions),
@@ -155,8 +155,8 @@ pub(in crate::cli) fn name(text: &str) -> Result<String, String> {
 }
 
 fn role(text: &str) -> Result<Role, String> {
-    let role = Role::ALL.into_iter().find(|role| role.name() == text);
-    role.ok_or_else(|| format!("give {}", Role::ALL.map(|role| role.name()).join(", ")))
+    let role = Role::ALL.into_iter().find(|role| role.to_string() == text);
+    role.ok_or_else(|| format!("give {}", Role::ALL.map(|role| role.to_string()).join(", ")))
 }
 
 fn hash(text: &str) -> Result<TokenHash, String> {

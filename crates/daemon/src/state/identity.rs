@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plyd_protocol as wire;
-use plyd_protocol::{ErrorCode, Named};
+use plyd_protocol::ErrorCode;
 
 use super::budget::{Memory, Quota};
 use super::job::Job;
@@ -155,12 +155,9 @@ impl State {
         let (least, field) = least_role(command);
         let message = match self.known(conn).map(|known| known.client.role) {
             Some(role) if role >= least => return Ok(()),
-            Some(role) => {
-                let (least, role) = (least.name(), role.name());
-                format!("this needs the role `{least}`, and the client has the role `{role}`")
-            }
+            Some(role) => format!("this needs the role `{least}`, and the client has the role `{role}`"),
             None if !is_about_others(command) || self.is_trusted(conn) => return Ok(()),
-            None => format!("this needs a client that is known by name and has the role `{}`", least.name()),
+            None => format!("this needs a client that is known by name and has the role `{least}`"),
         };
         Err(RequestError::new(ErrorCode::Forbidden, message).at(field))
     }

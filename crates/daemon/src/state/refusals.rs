@@ -27,10 +27,8 @@ static ERRORS: [Quota; ErrorCode::ALL.len()] = [const { Quota::new(20, PAUSE) };
 static REFUSALS: [Quota; Refusal::ALL.len()] = [const { Quota::new(5, PAUSE) }; Refusal::ALL.len()];
 
 /// The names of all codes.
-static CODES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let name = |code: &ErrorCode| serde_json::to_value(code).ok()?.as_str().map(str::to_owned);
-    ErrorCode::ALL.iter().map(|code| name(code).unwrap_or_default()).collect()
-});
+static CODES: LazyLock<Vec<String>> =
+    LazyLock::new(|| ErrorCode::ALL.iter().map(ToString::to_string).collect());
 
 /// Why a peer is turned away, or cut off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
