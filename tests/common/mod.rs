@@ -201,9 +201,7 @@ impl Server {
 
     /// The word behind a name in what the system reports of the process.
     pub(crate) fn status_line(&self, name: &str) -> String {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("it runs");
-        let line = status.lines().find(|line| line.starts_with(name)).expect("a line of /proc");
-        line.split_whitespace().nth(1).expect("a word behind the name").to_owned()
+        process::status_line(&self.process, name)
     }
 
     /// The processor time that the process has used, in clock ticks of a hundredth of a second.

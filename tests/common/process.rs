@@ -1,8 +1,9 @@
 //! Processes of the tests: each is ended by the test that started it, and by a reaper if the test program is
 //! killed.
 
-use std::io::{Read, Write};
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Instant;
@@ -32,6 +33,24 @@ pub(crate) fn launch(command: &Command) -> Launch {
 /// Starts it.
 pub(crate) fn spawn(launch: Launch) -> Process {
     Process::spawn(launch).expect("it starts")
+}
+
+/// Starts it to be spoken with: its input, and the lines that it writes.
+pub(crate) fn spoken_with(mut launch: Launch) -> (Process, ChildStdin, Receiver<String>) {
+    launch.command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut process = spawn(launch);
+    let input = process.take_stdin().expect("it is piped");
+    let output = BufReader::new(process.take_stdout().expect("it is piped"));
+    let (sender, lines) = channel();
+    thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    (process, input, lines)
+}
+
+/// The word behind a name in what the system reports of a process.
+pub(crate) fn status_line(process: &Process, name: &str) -> String {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).expect("it runs");
+    let line = status.lines().find(|line| line.starts_with(name)).expect("a line of /proc");
+    line.split_whitespace().nth(1).expect("a word behind the name").to_owned()
 }
 
 /// Starts it and waits for its end and for what it writes.

@@ -1,18 +1,17 @@
 //! `plyd botzone` as a judge of Botzone's kind meets it: the real binary, a line in and a line out.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{ChildStdin, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::io::Write;
+use std::process::ChildStdin;
+use std::sync::mpsc::Receiver;
 
 use plyd::client::Process;
 use plyd::engine::conformance::{Sample, next};
 use plyd::engine::{Entry, ToMove};
-use plyd::game::Side;
 use serde_json::{Value, json};
 
 use crate::common::{TIMEOUT, process};
 use crate::games::games;
+use crate::short;
 
 /// What a bot writes to be kept running.
 const KEEP_RUNNING: &str = ">>>BOTZONE_REQUEST_KEEP_RUNNING<<<";
@@ -46,14 +45,9 @@ struct Kept {
 
 impl Kept {
     fn start(arguments: &[&str]) -> Self {
-        let mut launch = process::plyd([arguments, &["--keep-running"]].concat());
-        launch.command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = process::spawn(launch);
-        let input = process.take_stdin();
-        let output = BufReader::new(process.take_stdout().unwrap());
-        let (sender, lines) = channel();
-        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Self { process, input, lines }
+        let launch = process::plyd([arguments, &["--keep-running"]].concat());
+        let (process, input, lines) = process::spoken_with(launch);
+        Self { process, input: Some(input), lines }
     }
 
     fn ask(&mut self, line: &[u8]) -> Value {
@@ -115,21 +109,9 @@ impl Seat<'_> {
     }
 }
 
-/// Rules under which a game is short, so that a whole one is played.
-fn short(entry: &Entry) -> &'static str {
-    match entry.name {
-        "l-game" => "max_plies=12",
-        "isolation" => "width=5,height=5",
-        "colosseum" => "size=5",
-        "ijk" => "size=3,mode=nondet",
-        "sudoku" => "m=2,n=2",
-        _ => "",
-    }
-}
-
 /// Plays a game and checks each answer against the rules; gives how many plies it took.
 fn judge(entry: &'static Entry, mode: fn() -> Mode) -> usize {
-    let rules = short(entry);
+    let rules = short::rules(entry.name);
     let mut root = Sample::new(entry, rules, "").unwrap().root().unwrap();
     let arguments = arguments(entry.name, rules);
     let seat = || Seat { arguments: arguments.clone(), mode: mode(), requests: vec![], responses: vec![] };
@@ -138,9 +120,12 @@ fn judge(entry: &'static Entry, mode: fn() -> Mode) -> usize {
     let mut plies: Vec<String> = Vec::new();
     while root.outcome().is_none() && plies.len() < 300 {
         let ply = match root.to_move() {
-            ToMove::Chance => next(root.as_ref()).swap_remove(plies.len() % next(root.as_ref()).len()),
+            ToMove::Chance => {
+                let outcomes = next(root.as_ref());
+                outcomes[plies.len() % outcomes.len()].clone()
+            }
             ToMove::Player(side) => {
-                let at = usize::from(side == Side::Second);
+                let at = side.index();
                 let answer = seats[at].answer(&plies[heard[at]..]);
                 heard[at] = plies.len() + 1;
                 assert!(next(root.as_ref()).contains(&answer), "{} {plies:?}: {answer}", entry.name);
@@ -155,7 +140,7 @@ fn judge(entry: &'static Entry, mode: fn() -> Mode) -> usize {
             kept.end();
         }
     }
-    assert!(root.outcome().is_some() || short(entry).is_empty(), "{}: {plies:?}", entry.name);
+    assert!(root.outcome().is_some() || rules.is_empty(), "{}: {plies:?}", entry.name);
     plies.len()
 }
 
@@ -270,9 +255,7 @@ fn the_process_keeps_to_its_memory() {
     let mut kept =
         Kept::start(&["botzone", "isolation", "--rules", "preset=11x9", "--memory", "64", "--time", "500ms"]);
     kept.ask(br#"{"requests":[""],"responses":[]}"#);
-    let status = std::fs::read_to_string(format!("/proc/{}/status", kept.process.id())).unwrap();
-    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    let kib: u64 = most.trim().trim_end_matches(" kB").parse().unwrap();
+    let kib: u64 = process::status_line(&kept.process, "VmHWM:").parse().unwrap();
     assert!(kib < 64 << 10, "{kib} KiB");
     kept.end();
 }

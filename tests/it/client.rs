@@ -4,10 +4,11 @@
 use std::path::Path;
 
 use plyd::client::{self, Address, Client, Engine, Error, Game, Limit, blocking, greeting};
-use plyd_protocol::{ErrorCode, InspectResult, NewGame, Outcome, Settings, ToMove, Want};
+use plyd_protocol::{ErrorCode, InspectResult, NewGame, Outcome, Setting, ToMove, Want};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::common::{Folder, TIMEOUT, process};
+use crate::short;
 
 const WANTED: [Want; 3] = [Want::ToMove, Want::Outcome, Want::Chance];
 
@@ -33,13 +34,9 @@ fn runtime() -> Runtime {
 
 /// A game that ends soon, whoever plays it.
 fn new_game(game: &str) -> NewGame {
-    let rules = match game {
-        "isolation" => Settings::from_iter([("width", 5), ("height", 5)]),
-        "colosseum" => Settings::from_iter([("size", 6)]),
-        "sudoku" => Settings::from_iter([("m", 2), ("n", 2)]),
-        "ijk" | "l-game" => Settings::from_iter([("max_plies", 12)]),
-        _ => Settings::new(),
-    };
+    let value = |text: &str| text.parse().map_or_else(|_| Setting::from(text), Setting::Int);
+    let rules = short::rules(game).split(',').filter_map(|rule| rule.split_once('='));
+    let rules = rules.map(|(name, text)| (name, value(text))).collect();
     NewGame { game: game.to_owned(), rules, ..NewGame::default() }
 }
 

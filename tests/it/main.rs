@@ -78,6 +78,7 @@ mod service;
 mod service_sockets;
 mod settings;
 mod shards;
+mod short;
 mod signature;
 mod specification;
 #[cfg(feature = "service")]

@@ -1,17 +1,9 @@
 //! The full screen of `plyd play`: what its keys do, and what its window shows.
 
 use crate::record::{Scratch, replayed};
+use crate::short::GAMES;
 use crate::terminal::{GIVEN_BACK, Terminal};
 use plyd::bridge;
-
-/// Games that end soon, with their rules.
-const GAMES: [(&str, &str); 5] = [
-    ("l-game", "max_plies=12"),
-    ("isolation", "width=5,height=4"),
-    ("colosseum", "size=5"),
-    ("sudoku", "m=2,n=2,preset=rows"),
-    ("ijk", "preset=v2-4x4,mode=nondet,max_plies=20"),
-];
 
 #[test]
 fn a_full_game_of_each_by_typed_moves() {

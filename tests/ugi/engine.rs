@@ -1,10 +1,9 @@
 //! `plyd ugi` as a process that a test speaks with by lines.
 
 use std::fmt;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{ChildStdin, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
+use std::io::Write;
+use std::process::{ChildStdin, ExitStatus};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
 use plyd::client::Process;
@@ -23,14 +22,8 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut launch = process::plyd([&["ugi"], arguments].concat());
-        launch.command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = process::spawn(launch);
-        let input = process.take_stdin();
-        let output = BufReader::new(process.take_stdout().unwrap());
-        let (sender, lines) = channel();
-        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Self { arguments: arguments.join(" "), position: String::new(), process, input, lines }
+        let (process, input, lines) = process::spoken_with(process::plyd([&["ugi"], arguments].concat()));
+        Self { arguments: arguments.join(" "), position: String::new(), process, input: Some(input), lines }
     }
 
     pub(crate) fn say(&mut self, line: &str) {
