@@ -84,13 +84,16 @@ impl MatchReview {
         self.moves.get(&game)?.iter().find(|reviewed| reviewed.ply == ply)
     }
 
-    /// The errors of each player, proven ones first.
+    /// The errors that were made, proven ones first.
+    pub(super) fn errors(&self) -> impl Iterator<Item = Mark> {
+        let is_made = |mark: &Mark| self.players.iter().any(|counts| counts.marks.contains_key(mark.name()));
+        Mark::ALL.into_iter().filter(|mark| mark.is_error()).filter(is_made)
+    }
+
+    /// The errors of each player.
     pub(super) fn table(&self, names: &[&str]) -> Columns {
         let count = |counts: &Counts, mark: Mark| counts.marks.get(mark.name()).copied().unwrap_or(0);
-        let shown: Vec<Mark> = Mark::ALL
-            .into_iter()
-            .filter(|mark| mark.is_error() && self.players.iter().any(|counts| count(counts, *mark) > 0))
-            .collect();
+        let shown: Vec<Mark> = self.errors().collect();
         let mut heading = vec!["player", "moves reviewed"];
         heading.extend(shown.iter().map(|mark| review::mark_name(*mark)));
         let mut table = Columns::new(heading);

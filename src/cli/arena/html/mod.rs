@@ -21,11 +21,11 @@ use super::reviews::MatchReview;
 use crate::arena::{Header, PlayedGame};
 use crate::bridge;
 use crate::cli::failure::Failure;
-use crate::cli::review::mark_words;
+use crate::cli::review::{mark_name, mark_words};
 use crate::daemon::page::{self, Page};
 use crate::engine::AnyRoot;
 use crate::engine::settings;
-use crate::review::ReviewedMove;
+use crate::review::{Mark, ReviewedMove};
 
 /// The most games that can be stepped through, and the most bytes of their boards: more would make a file
 /// that browsers are slow to open.
@@ -71,7 +71,9 @@ impl Gallery {
             games.push(game);
         }
         games.sort_by_key(|game| game.number);
-        let data = Data { report, games, lengths: &self.lengths };
+        let named = |mark: Mark| (mark.name(), mark_name(mark));
+        let errors = report.review.map(|review| review.errors().map(named).collect());
+        let data = Data { report, games, lengths: &self.lengths, errors };
         let look = page::look(header.game);
         let page = page(look, &serde_json::to_string(&data).map_err(std::io::Error::from)?);
         fs::write(path, page).map_err(|error| Failure::Failed(format!("--html {}: {error}", path.display())))
@@ -94,6 +96,9 @@ struct Data<'m> {
     report: &'m Report<'m>,
     games: Vec<Shown<'m>>,
     lengths: &'m BTreeMap<usize, u64>,
+    /// The marks of a review that were given for errors, with their words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<Vec<(&'static str, &'static str)>>,
 }
 
 /// A game to step through.

@@ -7,7 +7,7 @@ import { PLAIN } from 'plyd/symmetry.js';
 import { boardWords, scoreWords } from 'plyd/words.js';
 
 const data = JSON.parse(document.getElementById('data').textContent);
-const { report, games, lengths } = data;
+const { report, games, lengths, errors } = data;
 const { summary, players } = report;
 const main = document.querySelector('main');
 await loadLook(report.game, 'plyd/look.js');
@@ -173,11 +173,9 @@ function conduct() {
 function reviews() {
   if (!report.review) return;
   const { players: counts, games: reviewed } = report.review;
-  const names = { wins_later: 'win later than need be', lost_sooner: 'loss sooner than need be', gave_points: 'points given away', threw_away: 'win or draw thrown away', inaccuracy: '?! inaccuracy', mistake: '? mistake', blunder: '?? blunder' };
-  const shown = Object.keys(names).filter((mark) => counts.some(({ marks }) => marks[mark]));
-  section('Review', table(['player', 'moves', ...shown.map((mark) => names[mark])],
-    counts.map(({ moves, marks }, index) => [players[index], grouped(moves), ...shown.map((mark) => grouped(marks[mark] ?? 0))])),
-  el('p.about', {}, `${grouped(reviewed)} games reviewed. Marks with ? are estimates, the others are proven.`));
+  section('Review', table(['player', 'moves', ...errors.map(([, words]) => words)],
+    counts.map(({ moves, marks }, index) => [players[index], grouped(moves), ...errors.map(([mark]) => grouped(marks[mark] ?? 0))])),
+  el('p.about', {}, `${grouped(reviewed)} games reviewed. Marks behind ~ are estimates, the others are proven.`));
 }
 
 /** A value with what changed: see `delta` in the command. */
