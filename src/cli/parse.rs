@@ -26,6 +26,15 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("`{number}` is no number; give a time such as 200ms, 1.5s or 2m"))
 }
 
+/// Reads a time to think, which is not 0.
+///
+/// # Errors
+/// A sentence that says how a time is written.
+pub(super) fn thinking_time(text: &str) -> Result<Duration, String> {
+    let time = duration(text)?;
+    if time.is_zero() { Err("give a time above 0, such as 500ms".into()) } else { Ok(time) }
+}
+
 /// A time as [`duration`] reads it.
 pub(super) fn duration_text(time: Duration) -> String {
     match time.subsec_nanos() {

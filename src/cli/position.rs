@@ -8,7 +8,7 @@ use crate::engine::settings::{self, Caps, Renamed};
 use crate::engine::{AnyRoot, Entry};
 use crate::game::{Kind, Rules, Spec};
 use crate::options::{COMMON, Options};
-use plyd_protocol::{Seed, Setting, Settings};
+use plyd_protocol::{Position, Seed, Setting, Settings};
 
 use super::failure::Failure;
 use super::{parse, registry};
@@ -65,6 +65,16 @@ impl PositionArgs {
     /// The position's text and the moves, as they were given.
     pub(super) fn placed(&self) -> (Option<String>, Vec<String>) {
         (self.position.clone(), self.moves.clone())
+    }
+
+    /// Where a game begins for an engine that gets its moves alone: where the arguments say, as `open` gave
+    /// it, or where the rules do.
+    pub(super) fn startpos(&self, opened: &dyn AnyRoot) -> Position {
+        if self.is_placed() {
+            Position { start: Some(opened.start_text()), moves: opened.played().to_vec() }
+        } else {
+            Position::default()
+        }
     }
 
     /// Whether a position or moves say where to begin.

@@ -107,6 +107,14 @@ fn cause(game: &Entry, by: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
+/// A side's name, which is also that of its session in `plyd play`.
+pub(super) fn side_name(player: Player) -> &'static str {
+    match player {
+        Player::P1 => "p1",
+        Player::P2 => "p2",
+    }
+}
+
 /// The value of a rule or an option, as the command line takes it.
 pub(super) fn setting(setting: &Setting) -> String {
     match setting {

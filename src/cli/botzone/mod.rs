@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::daemon::{Config, Daemon, Limits};
 use crate::framing::{Event, Framing};
 use crate::search::clock::now_ns;
-use plyd_protocol::{MAX_LINE, Position};
+use plyd_protocol::MAX_LINE;
 
 use super::failure::Failure;
 use super::position::{self, PositionArgs};
@@ -65,11 +65,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let root = args.position.open()?;
     let entry = root.entry();
-    let startpos = if args.position.is_placed() {
-        Position { start: Some(root.start_text()), moves: root.played().to_vec() }
-    } else {
-        Position::default()
-    };
+    let startpos = args.position.startpos(root.as_ref());
     let rules = position::drawn_alike(entry, args.position.rule_settings()?);
     drop(root);
     position::options(entry, &args.options)?;

@@ -136,7 +136,7 @@ pub(super) const COMMANDS: &[Spec] = &[
         takes: "[TIME]",
         about: "what each move so far kept and gave away, by proofs where there are some; TIME is for a move",
         example: "review 1s",
-        read: |rest| Ok(Command::Review((!rest.is_empty()).then(|| positive(rest)).transpose()?)),
+        read: |rest| Ok(Command::Review((!rest.is_empty()).then(|| parse::thinking_time(rest)).transpose()?)),
     },
     Spec {
         name: "bar",
@@ -213,7 +213,7 @@ pub(super) const COMMANDS: &[Spec] = &[
         takes: "TIME",
         about: "how long the engine may think about a move",
         example: "time 500ms",
-        read: |rest| positive(rest).map(Command::Time),
+        read: |rest| parse::thinking_time(rest).map(Command::Time),
     },
     Spec {
         name: "clock",
@@ -340,12 +340,6 @@ pub(super) const COMMANDS: &[Spec] = &[
         read: |rest| bare(rest, Command::Quit),
     },
 ];
-
-/// A time to think.
-fn positive(rest: &str) -> Result<Duration, String> {
-    let time = parse::duration(rest)?;
-    if time.is_zero() { Err("give a time above 0, such as 500ms".into()) } else { Ok(time) }
-}
 
 fn bare(rest: &str, command: Command) -> Result<Command, String> {
     if rest.is_empty() { Ok(command) } else { Err(format!("takes nothing, but `{rest}` was given")) }

@@ -79,7 +79,7 @@ pub(super) struct Args {
     #[arg(long = "option", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parse::assignment)]
     options: Vec<(String, String)>,
     /// How long the engine thinks about a move if there is no clock
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse::duration)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse::thinking_time)]
     time: Duration,
     /// A clock for both sides: tc=5m+3s, delay=5m+3s, bank=10s+5m or time=30s
     #[arg(long, value_parser = clock::read)]
@@ -151,9 +151,6 @@ fn lay(args: &Args) -> Result<Table, Failure> {
     }
     let mut options = args.options.clone();
     options.extend(args.level.map(|level| ("level".to_owned(), level.to_string())));
-    if args.time.is_zero() {
-        return Err(Failure::Usage("give --time a time above 0, such as 500ms".into()));
-    }
     let token = args.token_file.as_ref().map(|path| {
         let token = fs::read_to_string(path);
         token.map_err(|error| Failure::Usage(format!("--token-file {}: {error}", path.display())))

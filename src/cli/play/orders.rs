@@ -17,7 +17,7 @@ use super::files;
 use super::search::Purpose;
 use super::seats::{self, Seat};
 use super::suggest;
-use super::table::{Situation, Table, side_name};
+use super::table::{Situation, Table};
 
 /// How often the table looks at a review that runs.
 const LOOK: Duration = Duration::from_millis(100);
@@ -372,7 +372,7 @@ impl Table {
         let player = seats::player(side);
         if !seat.is_me() {
             let options = seat.options(&self.common);
-            if let Err(refusal) = self.open(side_name(player), options) {
+            if let Err(refusal) = self.open(words::side_name(player), options) {
                 self.alarm(&format!(
                     "{refusal}; `plyd describe {}` lists players and options",
                     self.entry.name
@@ -402,7 +402,7 @@ impl Table {
         let sessions = if engines.is_empty() { vec![Player::P1] } else { engines };
         for player in sessions {
             let options = self.seats[seats::index(player)].options(&self.common);
-            if let Err(refusal) = self.open(side_name(player), options) {
+            if let Err(refusal) = self.open(words::side_name(player), options) {
                 self.common = former;
                 self.alarm(&format!("{refusal}; `plyd describe {}` lists the options", self.entry.name));
                 return self.resume();

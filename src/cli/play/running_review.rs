@@ -41,7 +41,7 @@ impl RunningReview {
         let (sender, news) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let (stopped, moves) = (Arc::clone(&stop), review::chosen(&game));
-        thread::Builder::new().name("review".into()).spawn(move || work(&game, limits, &stopped, &sender))?;
+        thread::Builder::new().name("review".into()).spawn(move || work(game, limits, &stopped, &sender))?;
         Ok(Self { stop, news, done: 0, moves })
     }
 
@@ -62,7 +62,7 @@ impl Drop for RunningReview {
     }
 }
 
-fn work(game: &Game, limits: ReviewLimits, stop: &AtomicBool, news: &Sender<ReviewNews>) {
+fn work(game: Game, limits: ReviewLimits, stop: &AtomicBool, news: &Sender<ReviewNews>) {
     let progress = |done| {
         let is_heard = news.send(ReviewNews::Done(done)).is_ok();
         if stop.load(Ordering::Relaxed) || !is_heard {
@@ -71,8 +71,8 @@ fn work(game: &Game, limits: ReviewLimits, stop: &AtomicBool, news: &Sender<Revi
             ControlFlow::Continue(())
         }
     };
-    let said = match review::review(game, limits, progress) {
-        Ok(Some(review)) => ReviewNews::Over(Box::new((game.clone(), review))),
+    let said = match review::review(&game, limits, progress) {
+        Ok(Some(review)) => ReviewNews::Over(Box::new((game, review))),
         Ok(None) => return,
         Err(failure) => ReviewNews::Refused(failure.to_string()),
     };

@@ -10,6 +10,7 @@ use crate::cli::input::{Input, Signal};
 use crate::cli::picture::{self, Detail};
 use crate::cli::styled::{Colours, Style, Text, Tone};
 use crate::cli::terminal::Terminal;
+use crate::cli::words;
 use plyd_protocol::{Cell, Side};
 
 use super::Front;
@@ -19,7 +20,7 @@ use super::cursor;
 use super::line_editor::LineEditor;
 use super::search::Purpose;
 use super::suggest;
-use super::table::{Note, Table, side_name};
+use super::table::{Note, Table};
 use super::thinking::line_text;
 
 /// How many lines of what was said are kept.
@@ -384,14 +385,15 @@ fn panel(table: &Table, cell: Option<Cell>, width: usize) -> Vec<Text> {
         }
     }
     if let Some(search) = &table.search {
-        let (what, by) = match search.purpose {
-            Purpose::Move(player) => ("thinking for", player),
-            Purpose::Hint(player) => ("a hint for", player),
-            Purpose::Value(player) => ("a look for", player),
-            Purpose::Analysis { by, .. } => ("analysis for", by),
+        let by = search.purpose.by();
+        let what = match search.purpose {
+            Purpose::Move(_) => "thinking for",
+            Purpose::Hint(_) => "a hint for",
+            Purpose::Value(_) => "a look for",
+            Purpose::Analysis { .. } => "analysis for",
         };
         let nodes = crate::cli::columns::grouped(search.stats.nodes);
-        let head = format!("{what} {}: {nodes} nodes", side_name(by));
+        let head = format!("{what} {}: {nodes} nodes", words::side_name(by));
         lines.push(Text::new(&head, picture::tone(Some(by))));
         for line in &search.lines {
             lines.push(Text::from(line_text(line, false)).cut(width));

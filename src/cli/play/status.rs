@@ -5,12 +5,12 @@ use crate::cli::{picture, words};
 use plyd_protocol::{Player, ToMove};
 
 use super::seats;
-use super::table::{Table, side_name};
+use super::table::Table;
 
 impl Table {
     /// A side with the name of who plays it, such as "p1 (me)".
     pub(super) fn named(&self, player: Player) -> String {
-        let side = side_name(player);
+        let side = words::side_name(player);
         format!("{side} ({})", self.seats[seats::index(player)].name(&self.common))
     }
 

@@ -273,7 +273,7 @@ impl Table {
         };
         let is_mine = self.seats[seats::index(player)].is_me();
         if !is_mine && !self.paused && !self.history.looking {
-            let side = side_name(player);
+            let side = words::side_name(player);
             return Err(format!(
                 "it is {side}'s turn, which the engine plays: `stop` makes it move now, `{side} me` gives you the side"
             ));
@@ -404,7 +404,7 @@ impl Table {
             return Ok(());
         }
         let options = seat.options(&self.common);
-        self.open(side_name(player), options)
+        self.open(words::side_name(player), options)
     }
 
     /// Ends a search without its answer, if one runs.
@@ -433,14 +433,6 @@ fn situation(result: InspectResult) -> Result<Situation, Refusal> {
             Ok(Situation { to_move, outcome, legal, board, text, last: Vec::new(), naming, targets })
         }
         _ => Err(Refusal::Nonsense("`inspect` was not answered in full".into())),
-    }
-}
-
-/// A side's name, which is also that of its session.
-pub(super) fn side_name(player: Player) -> &'static str {
-    match player {
-        Player::P1 => "p1",
-        Player::P2 => "p2",
     }
 }
 

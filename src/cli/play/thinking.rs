@@ -11,7 +11,7 @@ use plyd_protocol::{
 use super::link::{Refusal, SearchUpdate};
 use super::search::{Purpose, RunningSearch};
 use super::seats;
-use super::table::{Note, Table, side_name};
+use super::table::{Note, Table};
 
 /// How often at most a search reports what it found.
 const REPORT_INTERVAL_MS: u64 = 100;
@@ -30,7 +30,7 @@ impl Table {
         let (session, options) = match purpose {
             Purpose::Move(player) => {
                 let seat = &self.seats[seats::index(player)];
-                (side_name(player), seat.options(&self.common))
+                (words::side_name(player), seat.options(&self.common))
             }
             Purpose::Hint(_) | Purpose::Value(_) | Purpose::Analysis { .. } => {
                 ("analysis", strong(&self.common))
@@ -144,7 +144,7 @@ impl Table {
             Purpose::Analysis { by, .. } => {
                 let title = format!(
                     "analysis for {}, depth {}, {} nodes in {:.1} s",
-                    side_name(by),
+                    words::side_name(by),
                     best.lines.first().map_or(best.stats.depth, |line| line.depth),
                     crate::cli::columns::grouped(best.stats.nodes),
                     best.stats.time_ms as f64 / 1000.0,

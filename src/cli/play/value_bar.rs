@@ -3,6 +3,7 @@
 use crate::cli::picture;
 use crate::cli::styled::{Text, Tone};
 use crate::cli::words;
+use crate::review::winning_likelihood;
 use plyd_protocol::{Player, ProofOutcome, Score};
 
 /// Characters of the bar.
@@ -21,17 +22,14 @@ impl PositionValue {
     /// most games are won.
     pub(super) fn bar(&self, decisive: i32) -> Option<Text> {
         let own = likelihood(&self.score, decisive)?;
-        let (first, by) = match self.by {
-            Player::P1 => (own, "p1"),
-            Player::P2 => (1.0 - own, "p2"),
-        };
+        let first = if self.by == Player::P1 { own } else { 1.0 - own };
         let full = (first * BAR as f64).round() as usize;
         let [p1, p2] = [Player::P1, Player::P2].map(|player| picture::tone(Some(player)));
         let mut line = Text::new("p1 ", p1);
         line.push(&"=".repeat(full), p1);
         line.push(&"-".repeat(BAR - full), p2);
         line.push(" p2", p2);
-        line.push(&format!("  {by}: {}", words::score(&self.score)), Tone::Plain);
+        line.push(&format!("  {}: {}", words::side_name(self.by), words::score(&self.score)), Tone::Plain);
         Some(line)
     }
 }
@@ -45,7 +43,7 @@ fn likelihood(score: &Score, decisive: i32) -> Option<f64> {
             ProofOutcome::Loss => 0.0,
         }),
         (None, Some([win, draw, _]), _) => Some((f64::from(win) + 0.5 * f64::from(draw)) / 1e6),
-        (None, None, Some(eval)) => Some(0.5 + 0.5 * (eval as f64 / f64::from(decisive.max(1))).tanh()),
+        (None, None, Some(eval)) => Some(winning_likelihood(eval, decisive)),
         (None, None, None) => None,
     }
 }

@@ -49,7 +49,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     game: Option<usize>,
     /// Time to think about a move, at most, such as 500ms or 5s [default: 500ms, with --nodes none]
-    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse::thinking_time)]
     movetime: Option<Duration>,
     /// Positions to visit for a move, at most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=plyd_protocol::MAX_INT as u64))]
@@ -63,7 +63,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let limits = limits(args)?;
+    let limits = limits(args);
     let mut games = records::read(&args.file)?;
     if args.game.is_some() {
         games = vec![records::choose(games, args.game, "--game N")?];
@@ -107,25 +107,19 @@ pub(super) fn read_limit(text: &str) -> Result<ReviewLimits, String> {
         let nodes = nodes.ok_or("give a number of nodes from 1 on, such as nodes=100000")?;
         return Ok(ReviewLimits { nodes: Some(nodes), ..ReviewLimits::default() });
     }
-    let time = parse::duration(text)?;
-    if time.is_zero() {
-        return Err("give a time above 0, such as 200ms, or nodes=N".into());
-    }
+    let time = parse::thinking_time(text).map_err(|error| format!("{error}, or nodes=N"))?;
     Ok(ReviewLimits { time: Some(time), ..ReviewLimits::default() })
 }
 
 /// What the arguments let a review spend.
-fn limits(args: &Args) -> Result<ReviewLimits, Failure> {
-    if args.movetime.is_some_and(|time| time.is_zero()) {
-        return Err(Failure::Usage("give --movetime a time above 0, such as 500ms".into()));
-    }
+fn limits(args: &Args) -> ReviewLimits {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
-    Ok(ReviewLimits {
+    ReviewLimits {
         nodes: args.nodes,
         time: args.movetime.or(args.nodes.is_none().then_some(DEFAULT_TIME)),
         threads: usize::from(args.threads).min(available),
         ..ReviewLimits::default()
-    })
+    }
 }
 
 /// How far the review of several games is, on stderr once it has taken a while.

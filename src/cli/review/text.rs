@@ -1,7 +1,5 @@
 //! A review for people: a line a move, the better move where there was one, and counts for both sides.
 
-use plyd_protocol::Player;
-
 use crate::bridge;
 use crate::cli::picture;
 use crate::cli::records::Game;
@@ -100,7 +98,7 @@ fn row(reviewed: &ReviewedMove) -> [Text; 6] {
     }
     [
         Text::from((reviewed.ply + 1).to_string()),
-        Text::new(side_name(player), picture::tone(Some(player))),
+        Text::new(words::side_name(player), picture::tone(Some(player))),
         Text::new(&reviewed.mv, Tone::Strong),
         Text::from(score(reviewed.before)),
         Text::from(score(reviewed.after)),
@@ -113,7 +111,7 @@ fn counts(game: &Game, review: &Review) -> Vec<Text> {
     let named = |side: Side| {
         let player = bridge::player(side);
         let name = game.name(player).map_or_else(String::new, |name| format!(" ({name})"));
-        Text::new(&format!("{}{name}", side_name(player)), picture::tone(Some(player)))
+        Text::new(&format!("{}{name}", words::side_name(player)), picture::tone(Some(player)))
     };
     let sides = [Side::First, Side::Second];
     let total = |side| review.moves.iter().filter(|reviewed| reviewed.side == side).count();
@@ -153,13 +151,6 @@ pub(crate) fn mark_name(mark: Mark) -> &'static str {
         Mark::Mistake => "~ ? mistake",
         Mark::Blunder => "~ ?? blunder",
         Mark::Unknown => "unknown",
-    }
-}
-
-fn side_name(player: Player) -> &'static str {
-    match player {
-        Player::P1 => "p1",
-        Player::P2 => "p2",
     }
 }
 

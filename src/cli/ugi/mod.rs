@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::daemon::{Config, Connection, Daemon, Limits};
 use crate::framing::{Event, Framing};
 use crate::search::clock::now_ns;
-use plyd_protocol::{Envelope, MAX_LINE, Message, Position};
+use plyd_protocol::{Envelope, MAX_LINE, Message};
 
 use super::failure::Failure;
 use super::position::{self, PositionArgs};
@@ -58,11 +58,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             entry.name
         )));
     }
-    let startpos = if args.position.is_placed() {
-        Position { start: Some(root.start_text()), moves: root.played().to_vec() }
-    } else {
-        Position::default()
-    };
+    let startpos = args.position.startpos(root.as_ref());
     let rules = position::drawn_alike(entry, args.position.rule_settings()?);
     drop(root);
 

@@ -40,6 +40,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 pub use self::mark::Mark;
+pub use self::value::winning_likelihood;
 
 use crate::engine::{Evaluation, Fault, FaultCode, Line, Place, ToMove};
 use crate::game::{Setting, Side};

@@ -154,11 +154,22 @@ pub(super) fn likelihood(value: &Evaluation, decisive: i32) -> Option<f64> {
             Ordering::Equal => 0.5,
             Ordering::Less => 0.0,
         }),
-        None => {
-            let x = value.eval? as f64 / f64::from(decisive.max(1));
-            Some(0.5 + 0.5 * libm::tanh(x))
-        }
+        None => Some(winning_likelihood(value.eval?, decisive)),
     }
+}
+
+/// How likely a side wins by an evaluation alone, a draw as half a win; `decisive` as
+/// [`AnyRoot::decisive`](crate::engine::AnyRoot::decisive) has it.
+///
+/// ```
+/// use plyd_core::review::winning_likelihood;
+///
+/// assert_eq!(winning_likelihood(0, 3000), 0.5);
+/// assert!(winning_likelihood(3000, 3000) > 0.85);
+/// ```
+#[must_use]
+pub fn winning_likelihood(eval: i64, decisive: i32) -> f64 {
+    0.5 + 0.5 * libm::tanh(eval as f64 / f64::from(decisive.max(1)))
 }
 
 #[cfg(test)]
