@@ -17,9 +17,10 @@ import { flipped, other } from './words.js';
 /** A fault in a file that somebody wrote; `line` counts from 1. */
 export class BadRecord extends Error {}
 
-export const fresh = (game, rules, start) => ({
-	game, rules, start, moves: [], cursor: 0, scores: {}, clocks: {}, id: crypto.getRandomValues(new Uint32Array(2)).join('-'),
-});
+/** A name that nothing else has. */
+export const newId = () => crypto.getRandomValues(new Uint32Array(2)).join('-');
+
+export const fresh = (game, rules, start) => ({ game, rules, start, moves: [], cursor: 0, scores: {}, clocks: {}, id: newId() });
 
 /** The position on the board, as the protocol takes it. */
 export const positionOf = (game, ply = game.cursor) => ({ start: game.start, moves: game.moves.slice(0, ply) });

@@ -3,14 +3,16 @@
  * tab goes on with the newest. A tab holds a lock while it is open, so two never play into one game. A browser that refuses
  * storage plays on without.
  */
+import { newId } from './record.js';
+
 const KEY = 'plyd.table.2';
 /** Tables of closed tabs that are kept. */
 const KEPT = 20;
 
 /** This tab's name among the tables. */
 let id = '';
-
-const newName = () => crypto.getRandomValues(new Uint32Array(2)).join('-');
+/** Whether this tab's table is among them. */
+let isKept = false;
 
 const whole = (saved) => {
 	const game = saved?.game;
@@ -41,7 +43,7 @@ export async function restore() {
 		const own = JSON.parse(sessionStorage.getItem(KEY));
 		if (whole(own?.saved)) {
 			// The copy of a tab has the tab's memory, and needs a name of its own.
-			id = await claim(own.id) ? own.id : newName();
+			id = await claim(own.id) ? own.id : newId();
 			if (id !== own.id) claim(id);
 			return own.saved;
 		}
@@ -55,7 +57,7 @@ export async function restore() {
 	} catch {
 		// What cannot be read is not there.
 	}
-	id = newName();
+	id = newId();
 	claim(id);
 	return null;
 }
@@ -64,8 +66,11 @@ export function keep(saved) {
 	try {
 		sessionStorage.setItem(KEY, JSON.stringify({ id, saved }));
 		// A table at which nothing was played is not worth to be found again.
-		if (saved.game?.moves.length) localStorage.setItem(`${KEY}.${id}`, JSON.stringify({ at: Date.now(), saved }));
-		for (const { key } of tables().slice(KEPT)) localStorage.removeItem(key);
+		if (!saved.game?.moves.length) return;
+		localStorage.setItem(`${KEY}.${id}`, JSON.stringify({ at: Date.now(), saved }));
+		// One more than there were, once: all are read for this, and the table is kept with each news of an analysis.
+		if (!isKept) for (const { key } of tables().slice(KEPT)) localStorage.removeItem(key);
+		isKept = true;
 	} catch {
 		// Full or forbidden: the game is in the page all the same.
 	}
