@@ -41,7 +41,9 @@
 //! 9. `plyd-ladder`, which the feature `ladder` brings: ratings and matchmaking of a ladder, its database,
 //!    the games of bots that dial in, with the arena's referee, and its pages.
 //! 10. `plyd-fleet`, which the feature `fleet` brings: matches on many machines, by NATS.
-//! 11. This one: [`cli`], one file a command.
+//! 11. `plyd-mcp`, which the feature `mcp` brings: the games as tools of agents, by the Model Context
+//!     Protocol; it asks a daemon of the same process.
+//! 12. This one: [`cli`], one file a command.
 //!
 //! The specification of the wire is `protocol/README.md`.
 //!

@@ -36,6 +36,8 @@ mod interrupt;
 #[cfg(feature = "ladder")]
 mod ladder;
 mod man;
+#[cfg(feature = "mcp")]
+mod mcp;
 #[cfg(feature = "fleet")]
 mod nats;
 mod new_game;
@@ -171,6 +173,9 @@ enum Command {
     Ugi(ugi::Args),
     /// Play a game as a bot of Botzone, or of a judge of that form
     Botzone(botzone::Args),
+    /// Give the games to an agent as tools, by the Model Context Protocol
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Args),
     /// Send a recorded conversation again and compare the answers
     Replay(replay::Args),
     /// Check a server of the protocol against the specification
@@ -300,6 +305,8 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         Command::Review(args) => review::run(&args, &mut out),
         Command::Ugi(args) => ugi::run(&args),
         Command::Botzone(args) => botzone::run(&args),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => mcp::run(args, &verbosity),
         Command::Replay(args) => replay::run(&args, &mut out),
         Command::Conform(args) => conform::run(&args, &mut out),
         Command::Connect(args) => connect::run(&args, &mut out),

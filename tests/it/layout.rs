@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate with its folder and the crates of this workspace that it may know.
-const CRATES: [(&str, &str, &[&str]); 11] = [
+const CRATES: [(&str, &str, &[&str]); 12] = [
     ("plyd-core", "crates/core", &[]),
     ("plyd-games", "crates/games", &["plyd-core"]),
     ("plyd-protocol", "protocol", &[]),
@@ -21,6 +21,7 @@ const CRATES: [(&str, &str, &[&str]); 11] = [
         &["plyd-arena", "plyd-bridge", "plyd-client", "plyd-core", "plyd-protocol"],
     ),
     ("plyd-fleet", "crates/fleet", &["plyd-arena", "plyd-bridge", "plyd-core", "plyd-protocol"]),
+    ("plyd-mcp", "crates/mcp", &["plyd-bridge", "plyd-core", "plyd-daemon", "plyd-protocol"]),
     (
         "plyd",
         "",
@@ -34,6 +35,7 @@ const CRATES: [(&str, &str, &[&str]); 11] = [
             "plyd-fleet",
             "plyd-games",
             "plyd-ladder",
+            "plyd-mcp",
             "plyd-protocol",
         ],
     ),

@@ -55,6 +55,8 @@ mod layout;
 mod levels;
 mod log;
 mod log_lines;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod metrics;
 mod new_game;
 mod operate;

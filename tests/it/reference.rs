@@ -1,11 +1,11 @@
 //! The pages that are made from the program: `docs/reference`.
 //!
-//! `UPDATE_PAGES=1 cargo test --features ladder,fleet --test it reference::` renews them.
+//! `UPDATE_PAGES=1 cargo test --features ladder,fleet,mcp --test it reference::` renews them.
 
 use std::env;
 use std::fs;
 use std::path::Path;
-#[cfg(all(feature = "ladder", feature = "fleet"))]
+#[cfg(all(feature = "ladder", feature = "fleet", feature = "mcp"))]
 use std::process::Command;
 
 use serde_json::Value;
@@ -28,7 +28,7 @@ fn assert_current(name: &str, text: &str) {
 }
 
 /// The help of a command, as wide as a page.
-#[cfg(all(feature = "ladder", feature = "fleet"))]
+#[cfg(all(feature = "ladder", feature = "fleet", feature = "mcp"))]
 fn help(command: &[&str]) -> String {
     let mut plyd = Command::new(process::PLYD);
     let output = process::output(process::launch(plyd.args(command).arg("--help").env("COLUMNS", "100")));
@@ -37,7 +37,7 @@ fn help(command: &[&str]) -> String {
 }
 
 /// The names of the commands below a command, by its help.
-#[cfg(all(feature = "ladder", feature = "fleet"))]
+#[cfg(all(feature = "ladder", feature = "fleet", feature = "mcp"))]
 fn below(help: &str) -> Vec<&str> {
     let list = help.split("\nCommands:\n").nth(1).unwrap_or_default().split("\n\n").next().unwrap();
     // What stands further right goes on with the line before.
@@ -45,7 +45,7 @@ fn below(help: &str) -> Vec<&str> {
     names.filter_map(|line| line.split(' ').next()).filter(|name| !["", "help"].contains(name)).collect()
 }
 
-#[cfg(all(feature = "ladder", feature = "fleet"))]
+#[cfg(all(feature = "ladder", feature = "fleet", feature = "mcp"))]
 fn describe(command: &mut Vec<String>, page: &mut String) {
     let words: Vec<&str> = command.iter().map(String::as_str).collect();
     let text = help(&words);
@@ -59,11 +59,11 @@ fn describe(command: &mut Vec<String>, page: &mut String) {
 }
 
 /// The page has what a build with all features has; `.ci/run` tests one.
-#[cfg(all(feature = "ladder", feature = "fleet"))]
+#[cfg(all(feature = "ladder", feature = "fleet", feature = "mcp"))]
 #[test]
 fn the_page_of_commands_is_what_their_help_says() {
     let mut page = "# Commands\n\nThis page is made from the program: it is what `plyd --help` and `plyd COMMAND --help` say, in a build \
-                    with\nall features (`--features ladder,fleet`).\n"
+                    with\nall features (`--features ladder,fleet,mcp`).\n"
         .to_owned();
     describe(&mut Vec::new(), &mut page);
     for name in ["plyd serve", "plyd token new", "plyd ladder pool add", "plyd worker"] {

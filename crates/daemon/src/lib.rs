@@ -88,7 +88,7 @@ mod tls;
 mod transcript;
 mod transport;
 
-pub use config::clients::{Client, ClientLimits, TokenHash, new_token};
+pub use config::clients::{Client, ClientLimits, Credentials, TokenHash, new_token};
 pub use config::limits::Limits;
 pub use config::{Config, Reload, TlsFiles};
 pub use daemon::Daemon;
@@ -98,7 +98,7 @@ pub use daemon::serve::run;
 pub use serve_error::ServeError;
 pub use service::ServiceManager;
 pub use service::handed::Handed;
-pub use site::check_origin;
+pub use site::{Guard, check_origin};
 pub use transport::local::Connection;
 #[cfg(feature = "service")]
 pub use transport::tls::TlsAcceptor;

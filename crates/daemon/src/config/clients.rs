@@ -61,6 +61,51 @@ impl Client {
     }
 }
 
+/// The tokens that let in, for a server in front of the daemon that has connections of its own.
+///
+/// ```
+/// use plyd_daemon::Credentials;
+///
+/// let credentials = Credentials::new(Some("open sesame".to_owned()), None);
+/// assert!(credentials.admit(Some("open sesame")) && !credentials.admit(None));
+/// assert!(Credentials::new(None, None).admit(None), "nobody needs a token");
+/// ```
+#[derive(Clone, Default)]
+pub struct Credentials {
+    token: Option<String>,
+    clients: Option<Vec<Client>>,
+}
+
+impl Credentials {
+    /// Those of [`Config`](crate::Config): the token of the server and those of its clients, of which those
+    /// come in who may analyse positions.
+    #[must_use]
+    pub fn new(token: Option<String>, clients: Option<Vec<Client>>) -> Self {
+        Self { token, clients }
+    }
+
+    /// Whether one needs a token.
+    #[must_use]
+    pub fn are_needed(&self) -> bool {
+        self.token.is_some() || self.clients.is_some()
+    }
+
+    /// Whether somebody with this token comes in.
+    #[must_use]
+    pub fn admit(&self, token: Option<&str>) -> bool {
+        let Some(given) = token else { return !self.are_needed() };
+        let is_servers =
+            self.token.as_ref().is_some_and(|token| is_same_secret(given.as_bytes(), token.as_bytes()));
+        let hash = TokenHash::of(given);
+        // All are compared, whichever it is.
+        let clients = self.clients.iter().flatten();
+        let is_clients = clients.fold(false, |found, client| {
+            found | (client.token.is_same(&hash) && !matches!(client.role, Role::Play))
+        });
+        is_servers || is_clients || !self.are_needed()
+    }
+}
+
 /// The SHA-256 hash of a token, which a daemon keeps in the place of the token: whoever reads it cannot log
 /// in.
 ///
@@ -201,6 +246,21 @@ mod tests {
             assert!(error.contains("plyd token new"), "{error}");
             assert!(text.len() < 10 || !error.contains(text), "{error}");
         }
+    }
+
+    #[test]
+    fn a_client_that_only_plays_does_not_analyse() {
+        let client = |name: &str, role| Client {
+            name: name.to_owned(),
+            token: TokenHash::of(name),
+            role,
+            limits: ClientLimits::default(),
+        };
+        let clients = vec![client("a", Role::Play), client("b", Role::Analyse), client("c", Role::Operate)];
+        let credentials = Credentials::new(Some("d".to_owned()), Some(clients));
+        let admitted = ["a", "b", "c", "d", "e"].map(|token| credentials.admit(Some(token)));
+        assert_eq!(admitted, [false, true, true, true, false]);
+        assert!(!credentials.admit(None));
     }
 
     #[test]

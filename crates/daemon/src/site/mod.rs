@@ -9,8 +9,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use super::page::Page;
 
-pub(crate) use origin::Guard;
-pub use origin::check_origin;
+pub use origin::{Guard, check_origin};
 
 /// What a port serves, and to whom.
 pub(crate) struct Site {

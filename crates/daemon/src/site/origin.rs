@@ -11,8 +11,17 @@ use tungstenite::http::Uri;
 use tungstenite::http::uri::Authority;
 
 /// Decides which requests are accepted.
+///
+/// ```
+/// use plyd_daemon::Guard;
+///
+/// let guard = Guard::new([127, 0, 0, 1].into(), &["https://games.example.org".to_owned()]);
+/// assert!(guard.knows_host("localhost:7118") && !guard.knows_host("games.example.net"));
+/// assert!(guard.lets_in("https://games.example.org", "localhost:7118"));
+/// assert!(!guard.lets_in("https://games.example.net", "localhost:7118"));
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Guard {
+pub struct Guard {
     /// Origins allowed beside the same host, in lower case.
     allowed: Vec<String>,
     /// Whether the socket is bound to a loopback address.
@@ -21,14 +30,16 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// A guard of a socket bound to `address` that lets these origins in, too.
-    pub(crate) fn new(address: IpAddr, origins: &[String]) -> Self {
+    #[must_use]
+    pub fn new(address: IpAddr, origins: &[String]) -> Self {
         let allowed = origins.iter().map(|origin| origin.to_ascii_lowercase()).collect();
         Self { allowed, is_local: address.is_loopback() }
     }
 
     /// Whether a `Host` names this server for certain: an address, a name of this machine alone, or that of
     /// an allowed origin.
-    pub(crate) fn knows_host(&self, host: &str) -> bool {
+    #[must_use]
+    pub fn knows_host(&self, host: &str) -> bool {
         let Ok(authority) = host.to_ascii_lowercase().parse::<Authority>() else {
             return false;
         };
@@ -48,7 +59,8 @@ impl Guard {
     }
 
     /// Whether a page of this origin may connect if its request names this host.
-    pub(crate) fn lets_in(&self, origin: &str, host: &str) -> bool {
+    #[must_use]
+    pub fn lets_in(&self, origin: &str, host: &str) -> bool {
         let origin = origin.to_ascii_lowercase();
         if self.allowed.contains(&origin) {
             return true;

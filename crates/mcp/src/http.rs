@@ -1,0 +1,144 @@
+//! Streamable HTTP: one path on a socket that listens, for whom the daemon's rules let in.
+//!
+//! There are no sessions: a request is answered by its response, and what lasts between requests are kept
+//! games.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use plyd_daemon::{Credentials, Guard};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+
+use crate::tools::Tools;
+
+/// The path that hosts send to.
+pub const PATH: &str = "/mcp";
+
+/// Who may come in.
+struct Door {
+    guard: Guard,
+    credentials: Credentials,
+}
+
+/// Serves hosts on a socket that listens, until `end` is over: those who show a token, if there are any, and
+/// of pages in browsers those of these origins and of the same host.
+///
+/// # Errors
+/// The socket cannot be used.
+pub async fn serve(
+    tools: Tools,
+    listener: TcpListener,
+    origins: &[String],
+    credentials: Credentials,
+    end: impl Future<Output = ()> + Send + 'static,
+) -> std::io::Result<()> {
+    let address: SocketAddr = listener.local_addr()?;
+    let door = Arc::new(Door { guard: Guard::new(address.ip(), origins), credentials });
+    // Host and Origin are checked at the door, by the daemon's rules, which know the address.
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(tools.bounds().request_bytes)
+        .disable_allowed_hosts();
+    let stop = config.cancellation_token.clone();
+    let service = StreamableHttpService::new(
+        move || Ok(tools.clone()),
+        Arc::new(NeverSessionManager::default()),
+        config,
+    );
+    let router = Router::new().route_service(PATH, service).layer(from_fn_with_state(door, enter));
+    let end = async move {
+        end.await;
+        stop.cancel();
+    };
+    axum::serve(listener, router).with_graceful_shutdown(end).await
+}
+
+/// Lets a request in, or refuses it.
+async fn enter(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    match door.admits(request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Refusal {
+    Host,
+    Origin,
+    Token,
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Host => (StatusCode::FORBIDDEN, "the Host names another server\n").into_response(),
+            Self::Origin => (StatusCode::FORBIDDEN, "pages of this Origin may not use it\n").into_response(),
+            Self::Token => {
+                let how = [(WWW_AUTHENTICATE, "Bearer")];
+                (StatusCode::UNAUTHORIZED, how, "send a token: Authorization: Bearer TOKEN\n").into_response()
+            }
+        }
+    }
+}
+
+impl Door {
+    fn admits(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+        let host = text(HOST).unwrap_or_default();
+        // A page whose name was made to point here has no token; a proxy passes on the name that it has.
+        if !self.guard.knows_host(host) && !self.credentials.are_needed() {
+            return Err(Refusal::Host);
+        }
+        if text(ORIGIN).is_some_and(|origin| !self.guard.lets_in(origin, host)) {
+            return Err(Refusal::Origin);
+        }
+        let token = text(AUTHORIZATION).and_then(|value| {
+            let (scheme, token) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+        });
+        if self.credentials.admit(token) { Ok(()) } else { Err(Refusal::Token) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn door(token: Option<&str>) -> Door {
+        let guard = Guard::new([127, 0, 0, 1].into(), &["https://games.example".to_owned()]);
+        Door { guard, credentials: Credentials::new(token.map(str::to_owned), None) }
+    }
+
+    fn admitted(door: &Door, headers: &[(HeaderName, &str)]) -> Result<(), Refusal> {
+        let headers = headers.iter().map(|(name, value)| (name.clone(), value.parse().unwrap()));
+        door.admits(&headers.collect())
+    }
+
+    #[test]
+    fn strangers_stay_outside() {
+        let open = door(None);
+        let here = || (HOST, "127.0.0.1:7120");
+        assert_eq!(admitted(&open, &[here()]), Ok(()));
+        assert_eq!(admitted(&open, &[here(), (ORIGIN, "https://games.example")]), Ok(()));
+        assert_eq!(admitted(&open, &[here(), (ORIGIN, "http://127.0.0.1:7120")]), Ok(()));
+        assert_eq!(admitted(&open, &[here(), (ORIGIN, "https://evil.example")]), Err(Refusal::Origin));
+        assert_eq!(admitted(&open, &[here(), (ORIGIN, "null")]), Err(Refusal::Origin));
+        assert_eq!(admitted(&open, &[(HOST, "evil.example")]), Err(Refusal::Host));
+        assert_eq!(admitted(&open, &[]), Err(Refusal::Host));
+        let locked = door(Some("secret"));
+        assert_eq!(admitted(&locked, &[here()]), Err(Refusal::Token));
+        assert_eq!(admitted(&locked, &[here(), (AUTHORIZATION, "Bearer other")]), Err(Refusal::Token));
+        assert_eq!(admitted(&locked, &[here(), (AUTHORIZATION, "Basic secret")]), Err(Refusal::Token));
+        assert_eq!(admitted(&locked, &[here(), (AUTHORIZATION, "bearer secret")]), Ok(()));
+    }
+}

@@ -1,0 +1,254 @@
+//! An agent that knows nothing but the tools, by the official client: it plays every game to its end, over a
+//! pair of streams and over HTTP, and is refused what it must not have.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use plyd_daemon::{Config, Credentials, Daemon};
+use plyd_games::REGISTRY;
+use plyd_mcp::{Bounds, Tools, http, serve_stream};
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::model::{CallToolRequestParams, CallToolResult, GetPromptRequestParams, ReadResourceRequestParams};
+use rmcp::service::{Peer, RoleClient, RunningService, ServiceExt};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+/// More moves than a game of these takes.
+const LONG: usize = 2000;
+
+type Agent = RunningService<RoleClient, ()>;
+
+fn tools(bounds: Bounds) -> Tools {
+    let daemon = Daemon::start(&Config::default(), REGISTRY).unwrap();
+    Tools::new(Arc::new(daemon), REGISTRY, bounds, |board| format!("{} pieces", board.pieces.len()))
+}
+
+/// An agent at the other end of a pair of streams.
+async fn on_streams(bounds: Bounds) -> Agent {
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let (input, output) = tokio::io::split(theirs);
+    tokio::spawn(serve_stream(tools(bounds), input, output));
+    ().serve(ours).await.unwrap()
+}
+
+/// The address of a server over HTTP, with a token if there is one.
+async fn over_http(token: Option<&str>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let credentials = Credentials::new(token.map(str::to_owned), None);
+    tokio::spawn(http::serve(tools(Bounds::default()), listener, &[], credentials, std::future::pending()));
+    format!("http://{address}{}", http::PATH)
+}
+
+/// An agent that comes over HTTP, with a token and an origin if there are any.
+async fn by_http(url: &str, token: Option<&str>, origin: Option<&'static str>) -> Result<Agent, String> {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+    if let Some(token) = token {
+        config = config.auth_header(token);
+    }
+    let origin = origin.map(|origin| (HeaderName::from_static("origin"), HeaderValue::from_static(origin)));
+    let config = config.custom_headers(origin.into_iter().collect::<HashMap<_, _>>());
+    ().serve(StreamableHttpClientTransport::from_config(config)).await.map_err(|error| error.to_string())
+}
+
+async fn call(agent: &Peer<RoleClient>, tool: &'static str, arguments: Value) -> CallToolResult {
+    let arguments = arguments.as_object().unwrap().clone();
+    agent.call_tool(CallToolRequestParams::new(tool).with_arguments(arguments)).await.unwrap()
+}
+
+/// What a tool answers; it must not refuse.
+async fn answer(agent: &Peer<RoleClient>, tool: &'static str, arguments: Value) -> Value {
+    let said = call(agent, tool, arguments.clone()).await;
+    assert_ne!(said.is_error, Some(true), "{tool} {arguments}: {said:?}");
+    said.structured_content.unwrap()
+}
+
+/// The code and the pointer of a refusal.
+async fn refusal(agent: &Peer<RoleClient>, tool: &'static str, arguments: Value) -> (String, String) {
+    let said = call(agent, tool, arguments).await;
+    assert_eq!(said.is_error, Some(true), "{said:?}");
+    let error = said.structured_content.unwrap()["error"].take();
+    let text = |field: &str| error[field].as_str().unwrap_or_default().to_owned();
+    (text("code"), text("pointer"))
+}
+
+/// Plays a game to its end: one side takes the engine's moves, the other one of the legal moves in turn.
+async fn play_to_the_end(agent: &Peer<RoleClient>, game: &str) {
+    play_under(agent, game, json!({})).await;
+}
+
+/// The same under some rules.
+async fn play_under(agent: &Peer<RoleClient>, game: &str, rules: Value) {
+    let begun = answer(agent, "new_game", json!({ "game": game, "rules": rules, "seed": "7" })).await;
+    let id = begun["game_id"].clone();
+    let (mut standing, mut turn) = (begun, 0);
+    while standing["outcome"].is_null() {
+        let mv = if standing["to_move"] == "p1" {
+            let limit = json!({ "nodes": 200 });
+            answer(agent, "best_move", json!({ "game_id": id, "limit": limit })).await["move"].take()
+        } else {
+            let listed = answer(agent, "legal_moves", json!({ "game_id": id })).await;
+            let moves = listed["moves"].as_array().unwrap();
+            assert!(!moves.is_empty(), "{game}: {listed}");
+            moves[turn * 7 % moves.len()].clone()
+        };
+        let ply = standing["ply"].as_u64().unwrap();
+        standing = answer(agent, "make_move", json!({ "game_id": id, "move": mv })).await;
+        assert!(standing["ply"].as_u64().unwrap() > ply, "{game}: {standing}");
+        turn += 1;
+        assert!(turn < LONG, "{game} does not end: {standing}");
+    }
+    let drawn = call(agent, "draw_board", json!({ "game_id": id })).await;
+    assert_eq!((drawn.is_error, drawn.content.len()), (Some(false), 2), "{game}: a text and a picture");
+    let moved = call(agent, "make_move", json!({ "game_id": id, "move": "zz" })).await;
+    assert_eq!(moved.is_error, Some(true), "{game} is over");
+    let uri = format!("plyd://records/{}", id.as_str().unwrap());
+    let record = agent.read_resource(ReadResourceRequestParams::new(uri)).await.unwrap();
+    let record = serde_json::to_value(record).unwrap()["contents"][0]["text"].take();
+    let record: Value = serde_json::from_str(record.as_str().unwrap()).unwrap();
+    assert_eq!(record["result"], standing["outcome"], "{game}");
+    answer(agent, "end_game", json!({ "game_id": id })).await;
+}
+
+async fn play_all(agent: &Peer<RoleClient>) {
+    let listed = answer(agent, "list_games", json!({})).await;
+    let names: Vec<&str> =
+        listed["games"].as_array().unwrap().iter().map(|game| game["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), REGISTRY.len());
+    for game in names {
+        play_to_the_end(agent, game).await;
+    }
+}
+
+#[tokio::test]
+async fn an_agent_plays_every_game_on_streams() {
+    let agent = on_streams(Bounds::default()).await;
+    play_all(&agent).await;
+}
+
+#[tokio::test]
+async fn an_agent_plays_every_game_over_http() {
+    let url = over_http(Some("secret")).await;
+    let agent = by_http(&url, Some("secret"), None).await.unwrap();
+    play_all(&agent).await;
+}
+
+#[tokio::test]
+async fn chance_moves_by_itself() {
+    let agent = on_streams(Bounds::default()).await;
+    play_under(&agent, "ijk", json!({ "preset": "v2-4x4", "mode": "nondet" })).await;
+}
+
+#[tokio::test]
+async fn a_server_with_too_many_calls_refuses_more() {
+    let agent = on_streams(Bounds { calls: 1, ..Bounds::default() }).await;
+    let id = answer(&agent, "new_game", json!({ "game": "sudoku" })).await["game_id"].take();
+    let search = || refusal_or_move(&agent, json!({ "game_id": id, "limit": { "time_ms": 2000 } }));
+    let (first, second) = tokio::join!(search(), search());
+    let mut said = [first, second];
+    said.sort();
+    assert_eq!(said, ["move", "overloaded"]);
+}
+
+/// `move` if the engine finds one, else the code of the refusal.
+async fn refusal_or_move(agent: &Peer<RoleClient>, arguments: Value) -> String {
+    let said = call(agent, "best_move", arguments).await.structured_content.unwrap();
+    let code = said["error"]["code"].as_str();
+    code.map_or_else(|| if said["move"].is_string() { "move" } else { "nothing" }.to_owned(), str::to_owned)
+}
+
+#[tokio::test]
+async fn who_has_no_token_or_a_foreign_origin_stays_outside() {
+    let url = over_http(Some("secret")).await;
+    assert!(by_http(&url, None, None).await.is_err());
+    assert!(by_http(&url, Some("other"), None).await.is_err());
+    assert!(by_http(&url, Some("secret"), Some("https://evil.example")).await.is_err());
+    assert!(by_http(&url, Some("secret"), None).await.is_ok());
+}
+
+#[tokio::test]
+async fn each_refusal_says_what_is_wrong_and_where() {
+    let bounds = Bounds { games: 1, search: Duration::from_secs(2), ..Bounds::default() };
+    let agent = on_streams(bounds).await;
+    let at = |code: &str, pointer: &str| (code.to_owned(), pointer.to_owned());
+    assert_eq!(refusal(&agent, "new_game", json!({"game": "chess"})).await, at("game_unknown", "/game"));
+    assert_eq!(refusal(&agent, "new_game", json!({})).await, at("missing_field", "/game"));
+    let sized = json!({"game": "colosseum", "rules": {"size": 99}});
+    assert_eq!(refusal(&agent, "new_game", sized).await, at("rules_unsupported", "/rules/size"));
+    let moved = json!({"game": "isolation", "moves": ["d4", "zz"]});
+    assert_eq!(refusal(&agent, "new_game", moved).await, at("illegal_move", "/moves/1"));
+    let id = answer(&agent, "new_game", json!({"game": "isolation"})).await["game_id"].take();
+    assert_eq!(refusal(&agent, "new_game", json!({"game": "ijk"})).await, at("too_many_sessions", ""));
+    let asked = |more: Value| {
+        let mut asked = more;
+        asked["game_id"] = id.clone();
+        asked
+    };
+    assert_eq!(refusal(&agent, "make_move", asked(json!({"move": "zz"}))).await, at("illegal_move", "/move"));
+    let long = asked(json!({"limit": {"time_ms": 2001}}));
+    assert_eq!(refusal(&agent, "best_move", long).await, at("out_of_range", "/limit/time_ms"));
+    let wrong = asked(json!({"limit": {"nodes": "many"}}));
+    assert_eq!(refusal(&agent, "analyse", wrong).await, at("wrong_type", "/limit/nodes"));
+    assert_eq!(
+        refusal(&agent, "best_move", asked(json!({"level": 99}))).await,
+        at("option_invalid", "/level")
+    );
+    assert_eq!(refusal(&agent, "draw_board", asked(json!({"as": "film"}))).await, at("bad_enum", "/as"));
+    assert_eq!(refusal(&agent, "legal_moves", asked(json!({"more": 1}))).await, at("unknown_field", "/more"));
+    assert_eq!(
+        refusal(&agent, "legal_moves", json!({"game_id": "g1"})).await,
+        at("session_unknown", "/game_id")
+    );
+    assert_eq!(refusal(&agent, "undo", json!({})).await, at("unknown_cmd", ""));
+}
+
+#[tokio::test]
+async fn a_game_is_analysed_reviewed_and_drawn() {
+    let agent = on_streams(Bounds::default()).await;
+    let begun = json!({"game": "isolation", "rules": {"width": 4, "height": 4}, "moves": ["a1", "d4", "b3"]});
+    let id = answer(&agent, "new_game", begun).await["game_id"].take();
+    let found =
+        answer(&agent, "analyse", json!({"game_id": id, "limit": {"nodes": 100_000}, "lines": 2})).await;
+    let lines = found["lines"].as_array().unwrap();
+    assert!(lines.len() <= 2 && lines[0]["score"]["proof"].is_object(), "4x4 is solved: {found}");
+    let review = answer(&agent, "review_game", json!({"game_id": id, "time_ms": 2000})).await;
+    let moves = review["moves"].as_array().unwrap();
+    assert_eq!(moves.len(), 3, "{review}");
+    assert!(moves.iter().all(|reviewed| reviewed["mark"].is_string()), "{review}");
+    let drawn = serde_json::to_value(call(&agent, "draw_board", json!({"game_id": id})).await).unwrap();
+    assert!(drawn["content"][0]["text"].as_str().unwrap().ends_with("pieces"), "{drawn}");
+    assert_eq!(drawn["content"][1]["mimeType"], "image/png");
+    assert!(
+        drawn["content"][1]["data"].as_str().unwrap().starts_with("iVBORw0KGgo"),
+        "the signature of a PNG"
+    );
+}
+
+#[tokio::test]
+async fn rules_and_prompts_are_there_to_be_read() {
+    let agent = on_streams(Bounds::default()).await;
+    let resources = agent.list_all_resources().await.unwrap();
+    assert_eq!(resources.len(), REGISTRY.len());
+    for resource in resources {
+        let read = agent.read_resource(ReadResourceRequestParams::new(resource.uri.clone())).await.unwrap();
+        let text = serde_json::to_value(read).unwrap()["contents"][0]["text"].take();
+        let rules: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
+        assert!(resource.uri.ends_with(rules["name"].as_str().unwrap()), "{rules}");
+    }
+    assert!(agent.read_resource(ReadResourceRequestParams::new("plyd://rules/chess")).await.is_err());
+    let names: Vec<String> =
+        agent.list_all_prompts().await.unwrap().into_iter().map(|prompt| prompt.name).collect();
+    assert_eq!(names, ["play", "analyse"]);
+    let asked = |arguments: Value| {
+        GetPromptRequestParams::new("play").with_arguments(arguments.as_object().unwrap().clone())
+    };
+    let prompt =
+        serde_json::to_string(&agent.get_prompt(asked(json!({"game": "ijk"}))).await.unwrap()).unwrap();
+    assert!(prompt.contains("ijk") && prompt.contains("new_game"), "{prompt}");
+    assert!(agent.get_prompt(asked(json!({}))).await.is_err());
+}
