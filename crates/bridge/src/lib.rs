@@ -20,6 +20,8 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 
+pub mod review;
+
 use std::cmp::Ordering;
 
 use plyd_protocol as wire;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use plyd_bridge::review::{Counts, Move};
 use plyd_core::engine::Entry;
 use plyd_core::game::Side;
 use plyd_core::play::Position;
-use plyd_core::review::{Mark, Review, ReviewLimits, ReviewedMove, Reviewer};
+use plyd_core::review::{ReviewLimits, Reviewer};
 use plyd_protocol::ErrorCode;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::error::{ToolError, internal};
 use crate::kept::Game;
@@ -69,34 +70,7 @@ pub(crate) fn review(
     let late = || ToolError::new(ErrorCode::TimedOut, "the review took too long: give it more time");
     let review = review.ok_or_else(|| late().at("/time_ms"))?;
     Ok(json!({
-        "counts": { "p1": counts(&review, Side::First), "p2": counts(&review, Side::Second) },
-        "moves": review.moves.into_iter().map(reviewed).collect::<Vec<Value>>(),
+        "counts": { "p1": Counts::of(&review, Side::First), "p2": Counts::of(&review, Side::Second) },
+        "moves": review.moves.into_iter().map(Move::from).collect::<Vec<Move>>(),
     }))
-}
-
-/// How many moves of a side have each mark.
-fn counts(review: &Review, side: Side) -> Map<String, Value> {
-    let mut counts = Map::new();
-    let own = review.moves.iter().filter(|reviewed| reviewed.side == side);
-    for mark in own.map(|reviewed| reviewed.mark) {
-        counts.entry(mark.name()).or_insert_with(|| json!(review.count(side, mark)));
-    }
-    counts
-}
-
-/// A move, in the words of `plyd review --json`.
-fn reviewed(reviewed: ReviewedMove) -> Value {
-    let ReviewedMove { ply, mv, side, before, after, mark, is_only, loss, better } = reviewed;
-    let mut shown = json!({
-        "ply": ply + 1, "move": mv, "player": plyd_bridge::player(side), "mark": Mark::name(mark),
-        "proven": mark.is_proven(), "only": is_only,
-        "before": before.map(plyd_bridge::score), "after": after.map(plyd_bridge::score),
-    });
-    if let Some(loss) = loss {
-        shown["loss_ppm"] = json!((loss * 1e6).round() as u32);
-    }
-    if let Some(line) = better {
-        shown["better"] = json!(plyd_bridge::lines(vec![line]).pop());
-    }
-    shown
 }

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 
 use crate::arena::PlayedGame;
+use crate::bridge::review::Counts;
 use crate::cli::columns::{Columns, grouped};
 use crate::cli::failure::Failure;
 use crate::cli::progress::Progress;
 use crate::cli::records::Game;
-use crate::cli::review::{self, Counts, Limit};
+use crate::cli::review::{self, Limit};
 use crate::game::Side;
 use crate::review::{Mark, ReviewLimits, ReviewedMove};
 

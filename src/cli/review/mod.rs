@@ -20,7 +20,7 @@ use super::{parse, write_json};
 use crate::review::ReviewLimits;
 
 pub(super) use reviewed::{chosen, review};
-pub(super) use shape::{Counts, Limit, ReviewedGame};
+pub(super) use shape::{Limit, ReviewedGame};
 pub(super) use text::{mark_name, mark_words, pages};
 
 /// The time for a move if no limit is given.
