@@ -1,5 +1,7 @@
 //! What a search found: its lines with their scores, and the work and the time that it took.
 
+use std::ops::Neg;
+
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,6 +64,66 @@ pub struct Score {
     /// What is proven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
+}
+
+impl Score {
+    /// Whether a win of the root's mover is proven. A score that is only an upper bound proves none.
+    ///
+    /// ```
+    /// use plyd_protocol::Score;
+    ///
+    /// let text = r#"{"bound":"lower","proof":{"outcome":"win","plies_max":7}}"#;
+    /// let score: Score = serde_json::from_str(text)?;
+    /// assert!(score.is_win() && !score.is_loss());
+    /// assert!((-score).is_loss() && !(-score).is_win());
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_win(&self) -> bool {
+        self.bound != Bound::Upper && self.proves(ProofOutcome::Win)
+    }
+
+    /// Whether a draw is proven.
+    #[must_use]
+    pub fn is_draw(&self) -> bool {
+        self.bound == Bound::Exact && self.proves(ProofOutcome::Draw)
+    }
+
+    /// Whether a loss is proven. A score that is only a lower bound proves none.
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
+        self.bound != Bound::Lower && self.proves(ProofOutcome::Loss)
+    }
+
+    fn proves(&self, outcome: ProofOutcome) -> bool {
+        self.proof.is_some_and(|proof| proof.outcome == outcome)
+    }
+}
+
+/// The same score from the other side's view. A figure that has no opposite, as a peer may send it, is the largest then.
+impl Neg for Score {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self {
+            bound: match self.bound {
+                Bound::Exact => Bound::Exact,
+                Bound::Lower => Bound::Upper,
+                Bound::Upper => Bound::Lower,
+            },
+            eval: self.eval.map(i64::saturating_neg),
+            wdl: self.wdl.map(|[win, draw, loss]| [loss, draw, win]),
+            proof: self.proof.map(|proof| Proof {
+                outcome: match proof.outcome {
+                    ProofOutcome::Win => ProofOutcome::Loss,
+                    ProofOutcome::Draw => ProofOutcome::Draw,
+                    ProofOutcome::Loss => ProofOutcome::Win,
+                },
+                margin: proof.margin.map(i64::saturating_neg),
+                ..proof
+            }),
+        }
+    }
 }
 
 /// How a score relates to the true one.

@@ -51,3 +51,48 @@ fn a_fault_becomes_the_error_of_its_line() {
     let fatal = ErrorMessage::new(None, 1, ErrorCode::HandshakeRequired, "say hello first");
     assert!(fatal.fatal && fatal.pointer.is_none());
 }
+
+#[test]
+fn a_score_changes_its_view_and_says_what_is_proven() {
+    // A score, whether it proves a win, a draw, a loss, and the same from the other side's view.
+    for (score, proven, other) in [
+        (
+            r#"{"bound":"exact","eval":-120,"wdl":[100000,200000,700000]}"#,
+            [false; 3],
+            r#"{"bound":"exact","eval":120,"wdl":[700000,200000,100000]}"#,
+        ),
+        (
+            r#"{"bound":"exact","proof":{"outcome":"win","plies":5,"margin":3}}"#,
+            [true, false, false],
+            r#"{"bound":"exact","proof":{"outcome":"loss","plies":5,"margin":-3}}"#,
+        ),
+        (
+            r#"{"bound":"lower","proof":{"outcome":"win","plies_max":9}}"#,
+            [true, false, false],
+            r#"{"bound":"upper","proof":{"outcome":"loss","plies_max":9}}"#,
+        ),
+        (
+            r#"{"bound":"exact","proof":{"outcome":"draw"}}"#,
+            [false, true, false],
+            r#"{"bound":"exact","proof":{"outcome":"draw"}}"#,
+        ),
+        // At most a win, at least a draw: nothing is known.
+        (
+            r#"{"bound":"upper","proof":{"outcome":"win"}}"#,
+            [false; 3],
+            r#"{"bound":"lower","proof":{"outcome":"loss"}}"#,
+        ),
+        (
+            r#"{"bound":"lower","proof":{"outcome":"draw"}}"#,
+            [false; 3],
+            r#"{"bound":"upper","proof":{"outcome":"draw"}}"#,
+        ),
+    ] {
+        let [score, other]: [Score; 2] = [score, other].map(|text| serde_json::from_str(text).unwrap());
+        assert_eq!([score.is_win(), score.is_draw(), score.is_loss()], proven, "{score:?}");
+        assert_eq!([other.is_loss(), other.is_draw(), other.is_win()], proven, "{other:?}");
+        assert_eq!((-score, -other), (other, score));
+    }
+    let least: Score = serde_json::from_str(r#"{"bound":"exact","eval":-9223372036854775808}"#).unwrap();
+    assert_eq!((-least).eval, Some(i64::MAX));
+}
