@@ -249,6 +249,19 @@ fn one_mistake_is_an_answer_and_no_failure() {
     }
 }
 
+#[test]
+fn a_move_that_was_not_searched_says_so() {
+    // Whether the time suffices is the machine's matter; that nobody takes such a move for a searched one is not.
+    for _ in 0..5 {
+        let line = r#"{"requests":[""],"responses":[]}"#;
+        let limits = ["--time", "1ms", "--first-time", "1ms"];
+        let answer = once(&[&["botzone", "colosseum", "--rules", "size=12"], &limits[..]].concat(), line);
+        let debug = answer["debug"].as_str().unwrap();
+        assert!(answer["response"].is_string(), "{answer}");
+        assert_eq!(debug.contains("no score, depth 0, "), debug.contains("not searched"), "{answer}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn the_process_keeps_to_its_memory() {

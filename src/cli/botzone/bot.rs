@@ -1,6 +1,7 @@
 //! The bot: a game so far becomes a question to the daemon, and its answer a move.
 
 use std::time::Duration;
+use std::{iter, mem};
 
 use plyd_protocol::{
     self as wire, BestMove, Clock, Envelope, ErrorCode, GameRef, Go, InfoRequest, Message, NewGame, Position,
@@ -69,6 +70,8 @@ pub(super) struct Bot {
     opened: Option<Settings>,
     /// Counts the requests: the last id.
     last: u64,
+    /// What the daemon warned of while it answered.
+    warnings: Vec<String>,
 }
 
 impl Bot {
@@ -81,7 +84,18 @@ impl Bot {
         options: Settings,
         times: Times,
     ) -> Self {
-        Self { connection, game, rules, startpos, options, times, so_far: None, opened: None, last: 0 }
+        Self {
+            connection,
+            game,
+            rules,
+            startpos,
+            options,
+            times,
+            so_far: None,
+            opened: None,
+            last: 0,
+            warnings: Vec::new(),
+        }
     }
 
     /// Opens a game by the rules of the arguments.
@@ -97,12 +111,14 @@ impl Bot {
         match Input::parse(line).and_then(|input| self.so_far(input)) {
             Ok(mut game) => {
                 let (data, globaldata) = (game.data.clone(), game.globaldata.clone());
+                self.warnings.clear();
                 let answer = self.best(&game, arrived_ns);
                 if let Ok(best) = &answer {
                     game.plies.push(Ply { text: best.mv.clone(), pointer: "/response".into() });
                     self.so_far = Some(game);
                 }
-                Answer::of(answer.map(|best| (best.mv.clone(), remark(&best))), data, globaldata)
+                let warnings = mem::take(&mut self.warnings);
+                Answer::of(answer.map(|best| (best.mv.clone(), remark(&best, &warnings))), data, globaldata)
             }
             Err(error) => Answer::of(Err(error), None, None),
         }
@@ -198,7 +214,8 @@ impl Bot {
                         return Err(InputError::new(error.code, pointer, error.message));
                     }
                     Ok(message @ (Message::Result(_) | Message::BestMove(_))) => return Ok(message),
-                    Ok(Message::Info(_) | Message::Notice(_)) => {}
+                    Ok(Message::Notice(notice)) => self.warnings.push(notice.message),
+                    Ok(Message::Info(_)) => {}
                     Err(_) => return Err(gone()),
                 }
             }
@@ -253,11 +270,12 @@ fn place(pointer: &str, game: &Game, before: usize) -> String {
     }
 }
 
-/// What a search found, for people.
-fn remark(best: &BestMove) -> String {
+/// What a search found, for people, and what the daemon warned of.
+fn remark(best: &BestMove, warnings: &[String]) -> String {
     let BestMove { lines, stats, .. } = best;
     let score = lines.first().map_or_else(String::new, |line| format!("{}, ", words::line_score(line)));
-    format!("{score}depth {}, {} nodes in {} ms", stats.depth, stats.nodes, stats.time_ms)
+    let found = format!("{score}depth {}, {} nodes in {} ms", stats.depth, stats.nodes, stats.time_ms);
+    iter::once(&found).chain(warnings).map(String::as_str).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
