@@ -12,8 +12,8 @@ use super::relay::Relay;
 use super::{MUTANT, OF_BOTS, OF_DIALERS, conform, listed, report, with_verdict};
 use crate::common::{self, Server};
 
-/// How many mutants are tried at once.
-const WORKERS: usize = 4;
+/// How many mutants are tried at once: most of their time is spent waiting for what never comes.
+const WORKERS: usize = 8;
 
 /// Of so many mutants one is tried, unless all are asked for.
 const SAMPLE: usize = 24;
