@@ -38,6 +38,7 @@ fn build() -> String {
         ("service", cfg!(feature = "service")),
         ("fleet", cfg!(feature = "fleet")),
         ("ladder", cfg!(feature = "ladder")),
+        ("mcp", cfg!(feature = "mcp")),
     ];
     let features: Vec<&str> = features.iter().filter(|feature| feature.1).map(|feature| feature.0).collect();
     let features = if features.is_empty() { "no features".to_owned() } else { features.join(", ") };
