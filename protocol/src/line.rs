@@ -100,7 +100,8 @@ impl Score {
     }
 }
 
-/// The same score from the other side's view. A figure that has no opposite, as a peer may send it, is the largest then.
+/// The same score from the other side's view. A figure without an opposite, which a peer may send, becomes
+/// the largest.
 impl Neg for Score {
     type Output = Self;
 

@@ -251,7 +251,7 @@ fn one_mistake_is_an_answer_and_no_failure() {
 
 #[test]
 fn a_move_that_was_not_searched_says_so() {
-    // Whether the time suffices is the machine's matter; that nobody takes such a move for a searched one is not.
+    // The time may suffice on some machines. Where it does not, the remark says so.
     for _ in 0..5 {
         let line = r#"{"requests":[""],"responses":[]}"#;
         let limits = ["--time", "1ms", "--first-time", "1ms"];

@@ -1,4 +1,4 @@
-//! A review as JSON, in the names and values of the protocol: what `docs/review.md` describes of a game's moves.
+//! A review as JSON, in the names and values of the protocol: `docs/review.md` describes what a move has.
 
 use std::collections::BTreeMap;
 
