@@ -24,6 +24,7 @@ class Links(unittest.TestCase):
             ("CONTRIBUTING.md", "![a](docs/images/ijk.svg)", "![a](images/ijk.svg)"),
             ("docs/play.md", "[a](https://example.org/x.md)", "[a](https://example.org/x.md)"),
             ("docs/play.md", '<img src="images/ijk.svg">', '<img src="images/ijk.svg">'),
+            ("CONTRIBUTING.md", '<source srcset="docs/images/ijk.svg">', '<source srcset="images/ijk.svg">'),
             ("docs/play.md", "```text\n[a](../README.md)\n```", "```text\n[a](../README.md)\n```"),
         ]:
             with self.subTest(page=page, written=written):

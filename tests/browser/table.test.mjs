@@ -150,8 +150,9 @@ test('a bad position is refused at its field, and a good one played', async () =
 });
 
 test('analysis lines arrive, and a proven result is named', async () => {
-  const page = await visit(on);
-  await newGame(page, 'isolation', { preset: '11x9' }, { moves: 'd4; h6' });
+  const page = await visit(on, { viewport: { width: 1280, height: 800 } });
+  const moves = 'j4; c1; h5; d3; f6; f2; d5; h3; e3; g5; c4; f7; b6; h6';
+  await newGame(page, 'isolation', { preset: '11x9' }, { moves });
   await byTest(page, 'mode-analyse').click();
   await byTest(page, 'multipv').fill('3');
   await byTest(page, 'multipv').press('Tab');
@@ -161,7 +162,10 @@ test('analysis lines arrive, and a proven result is named', async () => {
     return depth && Number(depth[1]) >= 5;
   });
   assert.ok(await byTest(page, 'bar').isVisible());
+  await page.evaluate(() => document.activeElement.blur());
   await picture(page, 'analysis');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await picture(page, 'analysis-dark');
   await byTest(page, 'analyse').click();
   await newGame(page, 'isolation', {}, { start: '1../.../..2 1' });
   await byTest(page, 'analyse').click();

@@ -58,7 +58,7 @@ fn targets(text: &str) -> Vec<String> {
     for paragraph in prose(text).split("\n\n") {
         // What stands between backticks is code.
         let text: String = paragraph.split('`').step_by(2).collect();
-        for (begin, end) in [("](", ')'), ("src=\"", '"'), ("href=\"", '"')] {
+        for (begin, end) in [("](", ')'), ("src=\"", '"'), ("srcset=\"", '"'), ("href=\"", '"')] {
             let parts = text.split(begin).skip(1);
             found.extend(parts.map(|part| part.split(end).next().unwrap().to_owned()));
         }
