@@ -3,6 +3,7 @@
 //! `UPDATE_PICTURES=1 cargo test --test it draw` renews them.
 
 use std::env;
+use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -35,6 +36,9 @@ const PICTURES: [Shown; 5] = [
     ("sudoku", &[], &["0,5,6", "0,8,9", "0,6,7", "0,0,1", "0,1,2", "1,1,5", "1,2,6", "1,4,8", "0,7,8"]),
 ];
 
+/// What else is there: the map of the code, and the preview with all boards in it.
+const NO_BOARDS: [&str; 2] = ["code-map", "social"];
+
 /// The most bytes of a picture that the specification promises.
 const MOST: usize = 256 << 10;
 
@@ -42,12 +46,12 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/images")
 }
 
-fn draw(arguments: &[&str]) -> Output {
-    process::output(process::plyd([&["draw"], arguments].concat()))
+fn draw(arguments: &[impl AsRef<str>]) -> Output {
+    process::output(process::plyd(["draw"].into_iter().chain(arguments.iter().map(AsRef::as_ref))))
 }
 
 /// What a command that succeeds draws.
-fn drawn(arguments: &[&str]) -> String {
+fn drawn(arguments: &[impl AsRef<str> + Debug]) -> String {
     let output = draw(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -59,16 +63,32 @@ fn answered(game: &Value, position: &Value) -> String {
     inspect(&mut peer, game, position, &["svg"])["svg"].as_str().unwrap().to_owned()
 }
 
+/// What `plyd draw` takes to draw one of them.
+fn arguments((game, rules, moves): &Shown) -> Vec<String> {
+    let given: Vec<String> = rules.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let mut arguments = vec![(*game).to_owned()];
+    if !rules.is_empty() {
+        arguments.extend(["--rules".to_owned(), given.join(",")]);
+    }
+    arguments.extend(["--moves"].iter().chain(*moves).map(|&word| word.to_owned()));
+    arguments
+}
+
+/// Whether the file of that name in `docs/images` holds this. It is renewed first if the environment says so.
+fn is_current(name: &str, svg: &str) -> bool {
+    let file = folder().join(format!("{name}.svg"));
+    if env::var_os("UPDATE_PICTURES").is_some() {
+        fs::write(&file, svg).unwrap();
+    }
+    fs::read_to_string(&file).is_ok_and(|kept| kept == svg)
+}
+
 #[test]
 fn the_pictures_of_the_docs_are_what_commands_and_daemons_draw() {
     let mut stale = Vec::new();
-    for (game, rules, moves) in PICTURES {
-        let given: Vec<String> = rules.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let given = given.join(",");
-        let mut arguments = vec![game];
-        arguments.extend(["--rules", &given].into_iter().filter(|_| !rules.is_empty()));
-        arguments.extend(["--moves"].into_iter().chain(moves.iter().copied()).filter(|_| !moves.is_empty()));
-        let svg = drawn(&arguments);
+    for shown in PICTURES {
+        let (game, rules, moves) = shown;
+        let svg = drawn(&arguments(&shown));
         // Numbers are numbers there, and a seed is a text.
         let value = |name: &str, text: &str| match text.parse::<i64>() {
             Ok(number) if name != "seed" => json!(number),
@@ -77,23 +97,39 @@ fn the_pictures_of_the_docs_are_what_commands_and_daemons_draw() {
         let rules: Value = rules.iter().map(|(name, text)| ((*name).to_owned(), value(name, text))).collect();
         let game_and_rules = json!({ "game": game, "rules": rules });
         assert_eq!(answered(&game_and_rules, &json!({ "moves": moves })), svg, "{game}");
-        let file = folder().join(format!("{game}.svg"));
-        if env::var_os("UPDATE_PICTURES").is_some() {
-            fs::write(&file, &svg).unwrap();
-        }
-        if fs::read_to_string(&file).ok().as_ref() != Some(&svg) {
+        if !is_current(game, &svg) {
             stale.push(game);
         }
     }
     assert!(stale.is_empty(), "{stale:?}: `UPDATE_PICTURES=1 cargo test --test it draw` renews them");
     let all = fs::read_dir(folder()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
-    // The map of the code is no board.
     let boards = all.filter_map(|name| name.strip_suffix(".svg").map(str::to_owned));
-    let mut drawn: Vec<String> = boards.filter(|name| name != "code-map").collect();
+    let mut drawn: Vec<String> = boards.filter(|name| !NO_BOARDS.contains(&&**name)).collect();
     let mut known: Vec<&str> = PICTURES.iter().map(|(game, ..)| *game).collect();
     drawn.sort();
     known.sort_unstable();
     assert_eq!(drawn, known, "each picture of a board is drawn anew");
+}
+
+/// What sites show beside a link to the project: its name, a sentence, and the five boards, 1280 by 640.
+#[test]
+fn the_social_preview_shows_the_boards_as_they_are_drawn() {
+    let mut svg = String::from(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"1280\" height=\"640\" \
+         viewBox=\"0 0 1280 640\" font-family=\"system-ui,sans-serif\"><title>plyd: five board games, one \
+         engine</title><rect width=\"1280\" height=\"640\" fill=\"#f4f2ec\"/>\
+         <text x=\"48\" y=\"146\" font-size=\"112\" font-weight=\"700\" fill=\"#23262b\">plyd</text>\
+         <g font-size=\"38\" fill=\"#4b4f57\"><text x=\"48\" y=\"222\">Plays five board games that chess engines \
+         do not play,</text><text x=\"48\" y=\"274\">for people, and for programs by lines of JSON.</text></g>\n",
+    );
+    for (place, shown) in PICTURES.iter().enumerate() {
+        let board = drawn(&[arguments(shown), vec!["--theme".to_owned(), "light".to_owned()]].concat());
+        let (_, board) = board.split_once("viewBox=").expect("a picture says what it shows");
+        let x = 48 + place * (224 + 16);
+        svg.push_str(&format!("<svg x=\"{x}\" y=\"352\" width=\"224\" height=\"224\" viewBox={board}"));
+    }
+    svg.push_str("</svg>\n");
+    assert!(is_current("social", &svg), "`UPDATE_PICTURES=1 cargo test --test it draw` renews it");
 }
 
 #[test]
