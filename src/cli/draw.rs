@@ -15,11 +15,11 @@ Examples:
   plyd draw l-game --position \"3 3 E 2 1 3 4 2 4 W 1\" --theme dark > board.svg
   plyd draw colosseum --rules size=8,seed=5 | inkscape --pipe --export-filename=board.png
 
-The picture shows the last of the moves. It needs no font and no file beside itself, and is the same on every machine.")]
+The picture marks the last move. It needs no font and no other file, and is the same on every machine.")]
 pub(super) struct Args {
     #[command(flatten)]
     position: PositionArgs,
-    /// Whether it is light or dark
+    /// Its colours
     #[arg(long, value_enum, default_value_t = Shade::Auto)]
     theme: Shade,
 }

@@ -104,21 +104,20 @@ pub(super) struct Args {
     preset: Option<String>,
     #[command(flatten)]
     position: Option<PositionArgs>,
-    /// A player, to be given twice or more: NAME or cmd=PROGRAM, then options and limits; OPTION=A..B is one
-    /// for each value
+    /// A player: NAME or cmd=PROGRAM, then options and limits; give it twice or more. OPTION=A..B makes a
+    /// player of each value
     #[arg(long = "player", value_name = "PLAYER", required_unless_present_any = ["preset", "merge"])]
     players: Vec<String>,
-    /// The first player meets each other one; without this, each meets each
+    /// The first player meets each of the others; without this, all meet all
     #[arg(long)]
     gauntlet: bool,
     /// Each player meets the next one; ratings are relative to the first player's
     #[arg(long, conflicts_with = "gauntlet")]
     ladder: bool,
-    /// Games of each two players who meet; each opening takes two [default: 100, with --sprt 10000 at most]
+    /// Games of each pairing; each opening takes two [default: 100, with --sprt 10000 at most]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     games: Option<u32>,
-    /// Openings: a file with a position's text or a game's record a line, played in their order and from the
-    /// first again
+    /// A file of openings, each line a position's text or a game's record; played in order, again and again
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
     /// Random moves with which each pair of games begins [default: 2, with --openings 0]
@@ -134,7 +133,7 @@ pub(super) struct Args {
     /// Games played at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: u16,
-    /// How much later than its time an answer may arrive before the game is lost
+    /// By how much an answer may be late without losing the game
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse::duration)]
     margin: Duration,
     /// Forgive an answer that is late by no more than the machine itself stood still meanwhile, and count it

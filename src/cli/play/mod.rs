@@ -61,8 +61,7 @@ Examples:
   plyd play {isolation} --connect tcp=127.0.0.1:7117
 
 In the game `help` lists the commands: moves, undo, redo, hint, analyse, swap, level, save, load, replay, view \
-and more. Lines come from a pipe as well as from a keyboard: each waits until what the one before began is done. \
-NO_COLOR is respected.")]
+and more. Input may come from a pipe: each line waits until the one before is done. NO_COLOR is respected.")]
 pub(super) struct Args {
     #[command(flatten)]
     position: PositionArgs,
