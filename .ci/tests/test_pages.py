@@ -1,5 +1,6 @@
 """Tests of what makes the book and of what counts its words."""
 
+import json
 import runpy
 import unittest
 from pathlib import Path
@@ -29,6 +30,17 @@ class Links(unittest.TestCase):
         ]:
             with self.subTest(page=page, written=written):
                 self.assertEqual(BOOK["rewritten"](written, page), expected)
+
+
+class Replay(unittest.TestCase):
+    def test_the_first_page_has_a_place_for_games_that_are_recorded(self):
+        docs = HERE.parent.parent / "docs"
+        self.assertIn(BOOK["REPLAY"], (docs / "index.md").read_text())
+        records = [json.loads(line) for line in (docs / "replay" / "games.jsonl").read_text().splitlines()]
+        games = [record["game"] for record in records]
+        self.assertEqual(len(set(games)), len(games), "each game once: its boards have a folder of its name")
+        ends = {BOOK["result"](record["result"]) for record in records}
+        self.assertLessEqual(ends, {"player 1 wins", "player 2 wins", "a draw"})
 
 
 class Ease(unittest.TestCase):
