@@ -24,8 +24,8 @@ Examples:
   plyd connect tcp=127.0.0.1:7127 --token-file bot.token --legal -- python3 bot.py
                                                    any program that speaks the protocol on stdin and stdout
 
-The ladder asks for moves, and the bot answers. If the connection breaks it is dialled again, and the games go on. \
-SIGTERM or Ctrl-C: no further game begins, and after those in progress it ends; the second ends it at once.
+The ladder asks for moves, and the bot answers. If the connection breaks, it dials again, and the games go on. \
+After SIGTERM or Ctrl-C it begins no further game, and ends after those in progress; a second one ends it at once.
 
 A program of your own needs to answer only `go`; with --legal each `go` holds the legal moves as `x_legal`. One process \
 is started for each game that may be played at once.")]

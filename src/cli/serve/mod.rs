@@ -103,8 +103,8 @@ pub(super) struct Settings {
     /// The private key of that certificate (PEM)
     #[arg(long, value_name = "FILE")]
     tls_key: Option<PathBuf>,
-    /// Let in who shows a certificate of an authority in this file (PEM), and nobody else; then other
-    /// machines need no token
+    /// Admit only clients that show a certificate of an authority in this file (PEM); then other machines
+    /// need no token
     #[arg(long, value_name = "FILE")]
     tls_client_ca: Option<PathBuf>,
     /// Serve a Unix socket at this path
@@ -216,8 +216,8 @@ struct Bounds {
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = mib(Limits::default().session_bytes_in_all))]
     sessions_mb: u32,
-    /// MiB of answers that may be unsent over all connections; past that, those who do not read are read no
-    /// further
+    /// MiB of answers that may be unsent over all connections; past that, requests of clients that do not
+    /// read wait
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = mib(Limits::default().unsent_bytes_in_all))]
     unsent_mb: u32,
