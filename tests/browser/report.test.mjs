@@ -156,6 +156,12 @@ test('a game is gone through with the scores of both players', async () => {
   await page.keyboard.press(']');
   assert.equal(await viewer.getAttribute('data-ply'), String(plies));
   assert.ok((await byTest(page, 'said').textContent()).includes(game.end));
+  // Beside the board stands what both thought last.
+  for (const player of ['p1', 'p2']) {
+    const last = announced.filter((ply) => game.answers[ply - 1].player === player).at(-1);
+    const thinks = await byTest(page, `thinks-${player}`).textContent();
+    assert.equal(thinks, last ? await page.locator(`[data-score="${last}"]`).textContent() : '');
+  }
   await page.locator('.evaluations').scrollIntoViewIfNeeded();
   const graph = await page.locator('.evaluations').boundingBox();
   await page.mouse.click(graph.x + 74, graph.y + 80);

@@ -64,7 +64,7 @@ export class Replay {
     this.#heading.textContent = `Game ${game.number}: ${game.end}`;
     this.#slider.max = this.#boards.length - 1;
     this.#scores = new Map(scoresOf(game).map(({ ply, score }) => [ply, score]));
-    this.#legend.replaceChildren(...['p1', 'p2'].map((player, side) => el('span', {}, el(`span.chip.of-${player}`, { 'aria-hidden': true }, String(side + 1)), ` ${game.players[side]}`)),
+    this.#legend.replaceChildren(...['p1', 'p2'].map((player, side) => el('span', {}, el(`span.chip.of-${player}`, { 'aria-hidden': true }, String(side + 1)), ` ${game.players[side]} `, el('b', { testid: `thinks-${player}` }))),
       this.#scores.size ? el('span.help', {}, 'Scores are from player 1’s view.') : el('span.help', {}, 'Neither player announced a score.'));
     this.#evaluations = this.#scores.size ? new Evaluations(game, (ply) => this.go(ply)) : null;
     this.#graph.replaceChildren(...(this.#evaluations ? [this.#evaluations.host] : []));
@@ -109,10 +109,19 @@ export class Replay {
       // Only the list scrolls: the report opens at its top, and stays where it is read.
       if (isHere) this.#moves.scrollTop = row.offsetTop - this.#moves.clientHeight / 2;
     }
+    for (const player of ['p1', 'p2']) this.#legend.querySelector(`[data-testid="thinks-${player}"]`).textContent = this.#thinks(player);
     this.#caption.textContent = this.#said();
     this.#text.textContent = boardWords(board).join(' ');
     if (this.#ply !== this.#boards.length - 1) return;
     this.#caption.append(el('b', {}, ` ${game.end}.`));
+  }
+
+  /** What a player announced last by the ply that is shown. */
+  #thinks(player) {
+    for (let ply = this.#ply; ply > 0; ply -= 1) {
+      if (this.#game.answers[ply - 1]?.player === player && this.#scores.has(ply)) return viewWords(this.#scores.get(ply));
+    }
+    return '';
   }
 
   /** What there is to say of the ply that is shown. */

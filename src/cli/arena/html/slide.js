@@ -82,7 +82,9 @@ function duel({ players, summary, scores: [{ elo: difference }] }) {
 /** The players' ratings, or their points where there are none. */
 function standings({ players, ratings, summary }) {
   const shown = ratings.slice(0, MOST);
-  const [top, row] = [265, 42];
+  const top = 265;
+  // As much height as there is, if there are few.
+  const row = Math.min(76, 294 / shown.length);
   const y = (index) => top + index * row + row / 2;
   const out = shown.map(({ player, elo: rating }, index) => {
     const { made, played } = pointsOf(summary, player);
