@@ -1,5 +1,5 @@
-//! `plyd arena --html`: a match as one file that a browser shows without a network: figures, charts, and
-//! games to step through.
+//! `plyd arena --html`, and the end of `--watch`: a match as one file that a browser shows without a network:
+//! figures, charts, and games to step through.
 //!
 //! The file holds one JSON object and scripts that draw it. Boards are drawn by the modules of the page of
 //! `plyd gui`, which are in the file as they are, but for how they name each other.
@@ -8,8 +8,6 @@ mod delta;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use plyd_protocol::{Player, Score};
 use serde::Serialize;
@@ -72,8 +70,11 @@ impl Gallery {
         }
     }
 
-    /// Writes the page.
-    pub(super) fn write(mut self, path: &Path, header: &Header, report: &Report<'_>) -> Result<(), Failure> {
+    /// The page.
+    ///
+    /// # Errors
+    /// A game whose record does not open.
+    pub(super) fn page(mut self, header: &Header, report: &Report<'_>) -> Result<String, Failure> {
         self.shown.sort_by_key(place);
         let (mut games, mut bytes) = (Vec::new(), 0);
         for game in &self.shown {
@@ -89,8 +90,7 @@ impl Gallery {
         let errors = report.review.map(|review| review.errors().map(named).collect());
         let data = Data { report, games, lengths: &self.lengths, errors };
         let look = page::look(header.game);
-        let page = page(look, &serde_json::to_string(&data).map_err(std::io::Error::from)?);
-        fs::write(path, page).map_err(|error| Failure::Failed(format!("--html {}: {error}", path.display())))
+        Ok(page(look, &serde_json::to_string(&data).map_err(std::io::Error::from)?))
     }
 }
 
