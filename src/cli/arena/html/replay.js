@@ -91,15 +91,18 @@ export class Replay {
   }
 
   go(ply) {
-    const game = this.#game;
+    const [game, shown] = [this.#game, this.#ply];
     this.#ply = Math.max(0, Math.min(this.#boards.length - 1, ply));
     this.#slider.value = this.#ply;
     this.host.dataset.ply = this.#ply;
     const [board, before] = [this.#boards[this.#ply], this.#boards[this.#ply - 1]];
     const difference = before && change(before, board);
+    const look = lookOf(this.#of);
+    // Pieces come by a step on alone; and where a move shifts everything, what it touched says nothing.
+    const isStep = this.#ply === shown + 1;
     this.#board.draw({
-      board, view: PLAIN, overlay: {}, look: lookOf(this.#of),
-      last: difference ? touched(difference) : new Set(), fresh: new Set(difference?.came.map(pieceKey)),
+      board, view: PLAIN, overlay: {}, look, slide: isStep ? look.slide?.(game.moves[shown]) : undefined,
+      last: difference && !look.slide ? touched(difference) : new Set(), fresh: new Set(isStep ? difference.came.map(pieceKey) : []),
     });
     this.#evaluations?.mark(this.#ply);
     for (const row of this.#rows.rows) {

@@ -56,9 +56,10 @@ function result() {
 function cell(a, b) {
   if (a === b) return '';
   const pairing = summary.meetings.find(({ players: two }) => two.includes(a) && two.includes(b));
-  if (!pairing) return '–';
+  const games = pairing && pairing.wins + pairing.draws + pairing.losses;
+  if (!games) return '–';
   const won = (pairing.players[0] === a ? pairing.wins : pairing.losses) + pairing.draws / 2;
-  return `${points(won)}/${pairing.wins + pairing.draws + pairing.losses}`;
+  return `${points(won)}/${games}`;
 }
 
 function ratings() {

@@ -12,6 +12,8 @@ import { clockWords, flipped, playerName, viewWords } from './words.js';
 
 /** How often clocks that run are drawn. */
 const TICK_MS = 100;
+/** Pieces appear by and by where moves come no faster than this; else they would never be seen whole. */
+const CALM_MS = 600;
 /** As many results as the server holds. */
 const RESULTS = 200;
 
@@ -64,7 +66,10 @@ class Table {
   }
 
   show(now) {
-    const before = this.#now?.game === now.game ? this.#now.board : null;
+    const look = lookOf(game);
+    // Where a move shifts everything, what it touched says nothing.
+    const before = this.#now?.game === now.game && !look.slide ? this.#now.board : null;
+    const isCalm = performance.now() - this.#came > CALM_MS;
     [this.#now, this.#came] = [now, performance.now()];
     this.#title.textContent = `Game ${now.game}, after ${now.plies} plies${now.move ? `: ${now.move}` : ''}`;
     for (const seat of Object.values(this.#seats)) seat.draw(now);
@@ -73,8 +78,8 @@ class Table {
     if (now.board) {
       const difference = before && change(before, now.board);
       this.#view.draw({
-        board: now.board, view: PLAIN, overlay: {}, look: lookOf(game),
-        last: difference ? touched(difference) : new Set(), fresh: new Set(difference?.came.map(pieceKey)),
+        board: now.board, view: PLAIN, overlay: {}, look,
+        last: difference ? touched(difference) : new Set(), fresh: new Set(isCalm ? difference?.came.map(pieceKey) : []),
       });
     }
     this.tick();
