@@ -144,7 +144,7 @@ mod tests {
         let failure = listen(host, Some(port), PORT, "--port").unwrap_err().to_string();
         assert!(failure.contains(&port.to_string()) && failure.contains("--port"), "{failure}");
         // Whoever else has the default port, both get one.
-        let (first, second) = (0..2).map(|_| listen(host, None, PORT, "--port").unwrap()).collect::<Vec<_>>();
+        let [first, second] = [(); 2].map(|()| listen(host, None, PORT, "--port").unwrap());
         assert_ne!(first.local_addr().unwrap(), second.local_addr().unwrap());
     }
 }

@@ -18,7 +18,7 @@ const MATCH: [&str; 11] = [
     "--player",
     GREEDY,
     "--games",
-    "60",
+    "20",
     "--seed",
     "5eed",
 ];
@@ -75,12 +75,12 @@ fn whoever_watches_sees_all_and_changes_no_result() {
     let table = of("table")[0];
     assert!(table["board"]["grid"].is_object() && table["players"].is_array(), "{table}");
     let numbers: Vec<u64> = of("result").iter().map(|result| result["game"].as_u64().unwrap()).collect();
-    assert_eq!(numbers, (1..=60).collect::<Vec<_>>(), "each result once, in their order");
+    assert_eq!(numbers, (1..=20).collect::<Vec<_>>(), "each result once, in their order");
     let score = of("score").pop().unwrap();
     let result = &alone["summary"]["meetings"][0];
     assert_eq!(score["results"], json!([result["wins"], result["draws"], result["losses"]]));
     assert_eq!(events.last().unwrap().0, "over");
-    assert!(page.starts_with("HTTP/1.1 200") && page.contains("\"scheduled\":60"), "the report");
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("\"scheduled\":20"), "the report");
 
     let output = process::outcome(match_process);
     assert!(output.status.success());
