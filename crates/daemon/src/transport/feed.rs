@@ -76,12 +76,12 @@ pub trait Source: Send + Sync + 'static {
 /// A page that is shown by a thread of its own until it is dropped.
 #[derive(Debug)]
 pub struct Feed {
-    shared: Arc<Shared>,
+    showing: Arc<Showing>,
     /// Ends the thread when it is dropped.
     _alive: tokio::sync::oneshot::Sender<()>,
 }
 
-struct Shared {
+struct Showing {
     source: Arc<dyn Source>,
     guard: Guard,
     changed: watch::Sender<()>,
@@ -100,9 +100,9 @@ struct Visitors {
     reading: usize,
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for Showing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("visitors", &self.visitors).finish_non_exhaustive()
+        f.debug_struct("Showing").field("visitors", &self.visitors).finish_non_exhaustive()
     }
 }
 
@@ -113,7 +113,7 @@ impl Feed {
     /// The system gives no thread or no sockets.
     pub fn start(listener: TcpListener, source: Arc<dyn Source>) -> io::Result<Self> {
         let guard = Guard::new(listener.local_addr()?.ip(), &[]);
-        let shared = Arc::new(Shared {
+        let showing = Arc::new(Showing {
             source,
             guard,
             changed: watch::Sender::new(()),
@@ -123,7 +123,7 @@ impl Feed {
         listener.set_nonblocking(true)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (alive, mut ended) = tokio::sync::oneshot::channel::<()>();
-        let work = Arc::clone(&shared);
+        let work = Arc::clone(&showing);
         let serve = move || {
             runtime.block_on(async {
                 tokio::select! {
@@ -133,12 +133,12 @@ impl Feed {
             });
         };
         thread::Builder::new().name("feed".to_owned()).spawn(serve)?;
-        Ok(Self { shared, _alive: alive })
+        Ok(Self { showing, _alive: alive })
     }
 
     /// Says that there are news; takes a moment, whoever looks.
     pub fn changed(&self) {
-        self.shared.changed.send_replace(());
+        self.showing.changed.send_replace(());
     }
 
     /// Waits until all who follow have got the last of the news and the file that it led them to, but for no
@@ -146,12 +146,12 @@ impl Feed {
     pub fn wait(&self, longest: Duration) {
         self.changed();
         let is_busy = |visitors: &mut Visitors| visitors.following + visitors.to_come + visitors.reading > 0;
-        let waited = self.shared.left.wait_timeout_while(self.shared.visitors(), longest, is_busy);
+        let waited = self.showing.left.wait_timeout_while(self.showing.visitors(), longest, is_busy);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 }
 
-impl Shared {
+impl Showing {
     fn visitors(&self) -> MutexGuard<'_, Visitors> {
         self.visitors.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -192,7 +192,7 @@ impl Shared {
 }
 
 /// Serves whoever comes; ends with the listener.
-async fn accept(shared: Arc<Shared>, listener: TcpListener) -> io::Error {
+async fn accept(showing: Arc<Showing>, listener: TcpListener) -> io::Error {
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
         Err(error) => return error,
@@ -201,16 +201,16 @@ async fn accept(shared: Arc<Shared>, listener: TcpListener) -> io::Error {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                begin(&visitors, &shared, stream, peer);
+                begin(&visitors, &showing, stream, peer);
             }
             Err(error) => pause(&error).await,
         }
     }
 }
 
-fn begin(visitors: &Newcomers, shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr) {
-    let shared = Arc::clone(shared);
-    let left = visitors.begin(peer, VISITORS, |progress| visit(shared, stream, progress));
+fn begin(visitors: &Newcomers, showing: &Arc<Showing>, stream: TcpStream, peer: SocketAddr) {
+    let showing = Arc::clone(showing);
+    let left = visitors.begin(peer, VISITORS, |progress| visit(showing, stream, progress));
     if let Some(left) = left {
         tracing::debug!(peer = %left.peer, "left for somebody who came later");
     }
@@ -218,25 +218,25 @@ fn begin(visitors: &Newcomers, shared: &Arc<Shared>, stream: TcpStream, peer: So
 
 /// Who is served is counted until they are gone, whatever ends that.
 struct Counted {
-    shared: Arc<Shared>,
+    showing: Arc<Showing>,
     of: fn(&mut Visitors) -> &mut usize,
 }
 
 impl Counted {
-    fn new(shared: &Arc<Shared>, of: fn(&mut Visitors) -> &mut usize) -> Self {
-        shared.count(|visitors| *of(visitors) += 1);
-        Self { shared: Arc::clone(shared), of }
+    fn new(showing: &Arc<Showing>, of: fn(&mut Visitors) -> &mut usize) -> Self {
+        showing.count(|visitors| *of(visitors) += 1);
+        Self { showing: Arc::clone(showing), of }
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.shared.count(|visitors| *(self.of)(visitors) -= 1);
+        self.showing.count(|visitors| *(self.of)(visitors) -= 1);
     }
 }
 
 /// Answers a peer until it leaves, is turned away, or follows the news.
-async fn visit(shared: Arc<Shared>, mut stream: TcpStream, progress: Progress) {
+async fn visit(showing: Arc<Showing>, mut stream: TcpStream, progress: Progress) {
     let _slower = stream.set_nodelay(true);
     let mut ahead = Vec::new();
     loop {
@@ -244,16 +244,16 @@ async fn visit(shared: Arc<Shared>, mut stream: TcpStream, progress: Progress) {
             Ok(None) => return,
             Err(refusal) => (refusal, false),
             Ok(Some(request)) if request.uri().path() == EVENTS && request.method() == Method::GET => {
-                match shared.check(&request) {
-                    Ok(()) => return follow(shared, stream, progress).await,
+                match showing.check(&request) {
+                    Ok(()) => return follow(showing, stream, progress).await,
                     Err(refusal) => (refusal, false),
                 }
             }
-            Ok(Some(request)) => (shared.answer(&request), request.method() == Method::HEAD),
+            Ok(Some(request)) => (showing.answer(&request), request.method() == Method::HEAD),
         };
-        let reading = Counted::new(&shared, |visitors| &mut visitors.reading);
+        let reading = Counted::new(&showing, |visitors| &mut visitors.reading);
         // Whoever asks for something after the last of the news asks for what that led to.
-        shared.count(|visitors| visitors.to_come = visitors.to_come.saturating_sub(1));
+        showing.count(|visitors| visitors.to_come = visitors.to_come.saturating_sub(1));
         let written = http::write(&mut stream, &answer, is_head_only).await;
         drop(reading);
         if written.is_err() || answer.is_last {
@@ -264,17 +264,17 @@ async fn visit(shared: Arc<Shared>, mut stream: TcpStream, progress: Progress) {
 }
 
 /// Sends news to a peer until it leaves or there are no more.
-async fn follow(shared: Arc<Shared>, stream: TcpStream, progress: Progress) {
-    let following = Counted::new(&shared, |visitors| &mut visitors.following);
+async fn follow(showing: Arc<Showing>, stream: TcpStream, progress: Progress) {
+    let following = Counted::new(&showing, |visitors| &mut visitors.following);
     let (mut input, mut output) = stream.into_split();
     let news = async {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\
                     X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n";
         send(&mut output, head).await?;
-        let (mut changed, mut seen) = (shared.changed.subscribe(), 0);
+        let (mut changed, mut seen) = (showing.changed.subscribe(), 0);
         loop {
             changed.borrow_and_update();
-            let News { events, seen: now, is_last } = shared.source.news(seen);
+            let News { events, seen: now, is_last } = showing.source.news(seen);
             seen = now;
             send(&mut output, if events.is_empty() { ":\n\n" } else { &events }).await?;
             progress.note();
@@ -292,7 +292,7 @@ async fn follow(shared: Arc<Shared>, stream: TcpStream, progress: Progress) {
     };
     tokio::select! {
         told = news => if told.is_ok_and(|is_told| is_told) {
-            shared.count(|visitors| visitors.to_come += 1);
+            showing.count(|visitors| visitors.to_come += 1);
         },
         () = gone => {}
     }
