@@ -52,7 +52,7 @@ pub(super) fn run(args: Args, verbosity: &Verbosity, out: &mut impl Write) -> Re
             args.host
         )));
     }
-    let listener = listen(args.host, args.port)?;
+    let listener = listen(args.host, args.port, PORT, "--port")?;
     let address = url(listener.local_addr()?);
     writeln!(out, "{address}")?;
     out.flush()?;
@@ -64,21 +64,27 @@ pub(super) fn run(args: Args, verbosity: &Verbosity, out: &mut impl Write) -> Re
     daemon::run(config, registry::games()).map_err(Failure::from)
 }
 
-/// Listens on the port, or on the default one, or on a free one if that is taken.
-fn listen(host: IpAddr, port: Option<u16>) -> Result<TcpListener, Failure> {
-    let bound = TcpListener::bind((host, port.unwrap_or(PORT)));
+/// Listens on the port, or on the usual one, or on a free one if that is taken. Another port is given by that
+/// `option`.
+pub(super) fn listen(
+    host: IpAddr,
+    port: Option<u16>,
+    usual: u16,
+    option: &str,
+) -> Result<TcpListener, Failure> {
+    let bound = TcpListener::bind((host, port.unwrap_or(usual)));
     let bound = match (bound, port) {
         (Err(error), None) if error.kind() == io::ErrorKind::AddrInUse => TcpListener::bind((host, 0)),
         (bound, _) => bound,
     };
     bound.map_err(|error| {
-        let at = SocketAddr::new(host, port.unwrap_or(PORT));
-        Failure::Failed(format!("cannot listen on {at}: {error}; --port gives another port"))
+        let at = SocketAddr::new(host, port.unwrap_or(usual));
+        Failure::Failed(format!("cannot listen on {at}: {error}; {option} gives another port"))
     })
 }
 
 /// The page's address for a browser on this machine.
-fn url(mut address: SocketAddr) -> String {
+pub(super) fn url(mut address: SocketAddr) -> String {
     if address.ip().is_unspecified() {
         address.set_ip(match address {
             SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
@@ -135,10 +141,10 @@ mod tests {
         let host = Ipv4Addr::LOCALHOST.into();
         let taken = TcpListener::bind((host, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
-        let failure = listen(host, Some(port)).unwrap_err().to_string();
+        let failure = listen(host, Some(port), PORT, "--port").unwrap_err().to_string();
         assert!(failure.contains(&port.to_string()) && failure.contains("--port"), "{failure}");
         // Whoever else has the default port, both get one.
-        let (first, second) = (listen(host, None).unwrap(), listen(host, None).unwrap());
+        let [first, second] = [(); 2].map(|()| listen(host, None, PORT, "--port").unwrap());
         assert_ne!(first.local_addr().unwrap(), second.local_addr().unwrap());
     }
 }

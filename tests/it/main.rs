@@ -99,6 +99,7 @@ mod transcripts;
 mod tune;
 mod ugi;
 mod units;
+mod watch;
 mod wire_chaos;
 mod wire_depths;
 mod wire_end;

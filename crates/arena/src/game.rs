@@ -74,18 +74,26 @@ impl<'m> Table<'m> {
                 break;
             }
         }
-        if let Err((player, message)) = self.moves(&mut play, players) {
+        self.show(scheduled, &play);
+        if let Err((player, message)) = self.moves(&mut play, scheduled) {
             return Err(Unplayed { number: number + 1, player: players[side(player)], message });
         }
         Ok(play.into_played(number + 1, the_match.seed, the_match.entrants(scheduled)))
     }
 
-    /// Plays to the end of the game. `players` are the indexes in the match of p1 and p2.
+    /// Shows a game to the match's spectator, if there is one.
+    fn show(&self, scheduled: ScheduledGame, play: &Play) {
+        if let Some(spectator) = &self.the_match.spectator {
+            spectator.see(self.place, scheduled, play);
+        }
+    }
+
+    /// Plays to the end of the game.
     ///
     /// # Errors
     /// That player's server was overloaded, and said so in these words.
-    fn moves(&mut self, play: &mut Play, players: [usize; 2]) -> Result<(), (Player, String)> {
-        let (the_match, place) = (self.the_match, self.place);
+    fn moves(&mut self, play: &mut Play, scheduled: ScheduledGame) -> Result<(), (Player, String)> {
+        let (the_match, place, players) = (self.the_match, self.place, scheduled.players);
         while let Step::Ask(ask) = play.step() {
             let player = ask.player;
             let seat = &mut self.seats[players[side(player)]];
@@ -93,6 +101,7 @@ impl<'m> Table<'m> {
                 Ok(answer) => answer,
                 Err(NoReply::Forfeit(reason)) => {
                     play.fail(player, reason);
+                    self.show(scheduled, play);
                     break;
                 }
                 Err(NoReply::Overloaded(message)) => return Err((player, message)),
@@ -105,6 +114,7 @@ impl<'m> Table<'m> {
             if play.answer(reply, stood_still).is_err() {
                 seat.disconnect();
             }
+            self.show(scheduled, play);
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use super::cores::Cores;
 use super::player::Player;
 use super::schedule::{Format, Schedule};
 use super::shard::Shard;
+use super::spectator::Spectator;
 use super::stalls::Stalls;
 use super::strictness::Strictness;
 
@@ -80,6 +81,8 @@ pub struct Match {
     /// Measures for how long the machine stood still, for all matches that it plays at once: an answer that
     /// is late by no more is forgiven. None: no answer is.
     pub stalls: Option<Arc<Stalls>>,
+    /// Sees the games as they are played; none: nobody does.
+    pub spectator: Option<Arc<dyn Spectator>>,
 }
 
 impl Match {
@@ -100,6 +103,7 @@ impl Match {
             cores: None,
             reaper: None,
             stalls: None,
+            spectator: None,
         }
     }
 }

@@ -53,7 +53,8 @@
 //!    and `describe` are the slow part of requests; `watchdog` keeps deadlines; `reload` puts new settings in
 //!    force; `heartbeat` says that all of this is alive.
 //! 3. `transport` moves bytes: `stdio`, `net` (TCP and Unix sockets), `tls`, `web` and `websocket`, `local`
-//!    (calls within the process), `probes` (those who watch).
+//!    (calls within the process), `probes` (those who watch), and
+//!    `feed` (a page of a command that shows what it does, which is no part of a daemon).
 //!
 //! On top, `daemon` starts and ends all this: `listen`, `serve` (a process from its start to its end),
 //! `ending`, `hangups`, `probes`, and `check` (of a configuration beforehand). Between the layers are
@@ -99,6 +100,7 @@ pub use serve_error::ServeError;
 pub use service::ServiceManager;
 pub use service::handed::Handed;
 pub use site::{Guard, check_origin};
+pub use transport::feed::{Feed, FeedFile, News, Source};
 pub use transport::local::Connection;
 #[cfg(feature = "service")]
 pub use transport::tls::TlsAcceptor;

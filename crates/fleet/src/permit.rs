@@ -69,6 +69,7 @@ impl Permit {
             cores: None,
             reaper: self.reaper.clone(),
             stalls: None,
+            spectator: None,
         })
     }
 

@@ -34,5 +34,6 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     })?;
     let review = MatchReview::wanted(args.review, kept.as_deref(), header.players.len(), None)?;
     let report = Report::new(&header, None, &summary, None, review.as_ref());
-    show(args, &header, &report, gallery, out)
+    show(args, &header, &report, gallery, out)?;
+    Ok(())
 }

@@ -10,8 +10,10 @@ mod presets;
 mod report;
 mod reviews;
 mod totals;
+mod watch;
 
 use std::collections::HashMap;
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,6 +39,7 @@ use html::Gallery;
 use report::Report;
 use reviews::MatchReview;
 use totals::Totals;
+use watch::Watch;
 
 /// Games of a pairing by default.
 const GAMES: u32 = 100;
@@ -82,6 +85,7 @@ Examples:
   plyd arena --preset l-game
   plyd arena {isolation} --player default --player random --games 20 --html match.html
   plyd arena l-game --player default --player greedy --games 20 --review=200ms
+  plyd arena {isolation} --player default --player greedy --games 20 --concurrency 2 --watch
   plyd arena {isolation} --player default --player random --games 9000 --shard 0/3 --record part-0.jsonl
   plyd arena --merge part-0.jsonl part-1.jsonl part-2.jsonl
 
@@ -95,7 +99,7 @@ along, for bots that know no rules. Each opening is played twice, with sides swa
 The same command with the same --record file goes on where it was ended; with --preset it is a directory.")]
 #[command(mut_arg("game", |game| game.required(false).required_unless_present_any(["preset", "merge"])))]
 #[cfg_attr(feature = "fleet", command(mut_arg("nats", |nats| {
-    nats.conflicts_with_all(["preset", "merge", "shard", "concurrency", "pin"])
+    nats.conflicts_with_all(["preset", "merge", "shard", "concurrency", "pin", "watch"])
 })))]
 pub(super) struct Args {
     /// Play the matches of a published report again, and print its figures beside ours
@@ -171,6 +175,11 @@ pub(super) struct Args {
     /// Write a page of figures, charts and games to step through, which a browser shows without a network
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Show the match in a browser while it is played, on this machine alone; stderr says where. The port is
+    /// 7120 when absent, or a free one if that is taken
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true)]
+    #[arg(conflicts_with_all = ["preset", "merge"])]
+    watch: Option<Option<u16>>,
     /// Review each game when all are played: what each move kept and gave away. LIMIT is for a move: a time
     /// such as 200ms, or nodes=N [default: 100ms]
     #[arg(long, value_name = "LIMIT", num_args = 0..=1, require_equals = true, default_missing_value = "100ms")]
@@ -208,6 +217,12 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         output::try_path("--html", path, args.record.as_deref())?;
         totals.gallery = Some(Gallery::default());
     }
+    if let Some(port) = args.watch {
+        let watch = Watch::start(&the_match, port)?;
+        totals.gallery.get_or_insert_default();
+        totals.watch = Some(Arc::clone(&watch));
+        the_match.spectator = Some(watch);
+    }
     totals.kept = args.review.map(|_| Vec::new());
     #[cfg(feature = "fleet")]
     if let Some(server) = args.fleet.server() {
@@ -230,30 +245,38 @@ fn finish(
     halt: Option<&AtomicBool>,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    let gallery = totals.gallery.take();
+    let (gallery, watch) = (totals.gallery.take(), totals.watch.take());
     let header = the_match.header();
     let review = MatchReview::wanted(args.review, totals.kept.as_deref(), header.players.len(), halt)?;
     let report = Report::new(&header, args.shard, &totals.summary, totals.assessment(), review.as_ref());
-    show(args, &header, &report, gallery, out)
+    let page = show(args, &header, &report, gallery, out)?;
+    if let Some((watch, page)) = watch.zip(page) {
+        // Whoever reads the report waits for no browser.
+        out.flush()?;
+        watch.finish(page);
+    }
+    Ok(())
 }
 
-/// Prints a report, and writes the page if one is wanted.
+/// Prints a report, and writes the page if one is wanted, which it gives if there is one.
 fn show(
     args: &Args,
     header: &Header,
     report: &Report<'_>,
     gallery: Option<Gallery>,
     out: &mut impl Write,
-) -> Result<(), Failure> {
+) -> Result<Option<String>, Failure> {
     if args.json {
         write_json(out, report)?
     } else {
         report.show(out)?
     }
-    match (&args.html, gallery) {
-        (Some(path), Some(gallery)) => gallery.write(path, header, report),
-        _ => Ok(()),
+    let page = gallery.map(|gallery| gallery.page(header, report)).transpose()?;
+    if let (Some(path), Some(page)) = (&args.html, &page) {
+        fs::write(path, page)
+            .map_err(|error| Failure::Failed(format!("--html {}: {error}", path.display())))?;
     }
+    Ok(page)
 }
 
 /// Plays what is left of a match: the games that the record has not.
@@ -406,6 +429,7 @@ fn read_match(args: &Args) -> Result<Match, Failure> {
         cores,
         reaper: None,
         stalls: args.forgive_stalls.then(|| Arc::new(Stalls::watch())),
+        spectator: None,
     })
 }
 

@@ -1,8 +1,10 @@
 //! What a match has come to so far, game by game.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::html::Gallery;
+use super::watch::Watch;
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
 use crate::arena::{Match, PlayedGame, Summary};
 
@@ -19,13 +21,24 @@ pub(super) struct Totals {
     pub(super) gallery: Option<Gallery>,
     /// The games, if they are reviewed.
     pub(super) kept: Option<Vec<PlayedGame>>,
+    /// Where the match is watched, if it is.
+    pub(super) watch: Option<Arc<Watch>>,
 }
 
 impl Totals {
     pub(super) fn new(the_match: &Match, sprt: Option<Sprt>) -> Self {
         let summary = Summary::new(&the_match.schedule, the_match.players.len());
         let games = the_match.games();
-        Self { summary, games, played: HashSet::new(), sprt, decided: None, gallery: None, kept: None }
+        Self {
+            summary,
+            games,
+            played: HashSet::new(),
+            sprt,
+            decided: None,
+            gallery: None,
+            kept: None,
+            watch: None,
+        }
     }
 
     /// Whether there is nothing left to play.
@@ -43,6 +56,9 @@ impl Totals {
         }
         if self.decided.is_none() {
             self.decided = self.assessment().filter(|test| test.verdict != Verdict::Continue);
+        }
+        if let Some(watch) = &self.watch {
+            watch.add(game, &self.summary, self.games, self.assessment().as_ref());
         }
     }
 

@@ -280,6 +280,12 @@ impl Play {
         &self.clocks[side(player)]
     }
 
+    /// How it ended; none: it goes on.
+    #[must_use]
+    pub fn ended(&self) -> Option<&End> {
+        self.end.as_ref()
+    }
+
     /// The players' answers so far, in their order; one that forfeits the game is among them.
     #[must_use]
     pub fn answers(&self) -> &[Answered] {

@@ -47,6 +47,14 @@ impl Answer {
         self
     }
 
+    /// The answer as a part of a page that may load what the policy says, and that no other page may hold.
+    pub(super) fn of_page(self, policy: impl Into<String>) -> Self {
+        self.with("Content-Security-Policy", policy)
+            .with("Cross-Origin-Opener-Policy", "same-origin")
+            .with("Cross-Origin-Resource-Policy", "same-origin")
+            .with("Referrer-Policy", "no-referrer")
+    }
+
     /// The bytes, without the body where only the head was asked for.
     fn bytes(&self, is_head_only: bool) -> Vec<u8> {
         let mut text = format!("HTTP/1.1 {}\r\n", self.status);

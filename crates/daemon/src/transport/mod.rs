@@ -3,6 +3,7 @@
 //!
 //! Transports move bytes. What a line means is decided elsewhere; here it is only found, stamped and decoded.
 
+pub(super) mod feed;
 mod foreign;
 mod http;
 pub(super) mod local;

@@ -102,11 +102,7 @@ impl Site {
             "default-src 'self'; connect-src 'self' ws://{host} wss://{host}; object-src 'none'; base-uri 'none'; \
              form-action 'none'; frame-ancestors 'none'"
         );
-        let mut answer = Answer::found(content.mime, content.bytes)
-            .with("Content-Security-Policy", policy)
-            .with("Cross-Origin-Opener-Policy", "same-origin")
-            .with("Cross-Origin-Resource-Policy", "same-origin")
-            .with("Referrer-Policy", "no-referrer");
+        let mut answer = Answer::found(content.mime, content.bytes).of_page(policy);
         answer.is_last = http::wants_close(request);
         answer
     }

@@ -1,5 +1,5 @@
-//! `plyd arena --html`: a match as one file that a browser shows without a network: figures, charts, and
-//! games to step through.
+//! `plyd arena --html`, and the end of `--watch`: a match as one file that a browser shows without a network:
+//! figures, charts, and games to step through.
 //!
 //! The file holds one JSON object and scripts that draw it. Boards are drawn by the modules of the page of
 //! `plyd gui`, which are in the file as they are, but for how they name each other.
@@ -8,8 +8,6 @@ mod delta;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use plyd_protocol::{Player, Score};
 use serde::Serialize;
@@ -33,8 +31,22 @@ const GAMES: usize = 200;
 const BYTES: usize = 8 << 20;
 
 /// What draws boards, of the page of `plyd gui`; the look of the match's game comes with it.
-const MODULES: [&str; 7] =
-    ["board.js", "changes.js", "dom.js", "looks.js", "pieces.js", "symmetry.js", "words.js"];
+const MODULES: [&str; 8] =
+    ["board.js", "changes.js", "dom.js", "graph.js", "looks.js", "pieces.js", "symmetry.js", "words.js"];
+
+/// The report's own, which name those and each other as if all were in one folder.
+const OWN: [(&str, &str); 7] = [
+    ("charts.js", include_str!("charts.js")),
+    ("evaluations.js", include_str!("evaluations.js")),
+    ("figures.js", include_str!("figures.js")),
+    ("games.js", include_str!("games.js")),
+    ("headline.js", include_str!("headline.js")),
+    ("replay.js", include_str!("replay.js")),
+    ("slide.js", include_str!("slide.js")),
+];
+
+/// What puts the page together.
+const SCRIPT: &str = include_str!("report.js");
 
 /// What the page needs of a match's games beside the report, gathered as they end.
 #[derive(Debug, Default)]
@@ -58,8 +70,11 @@ impl Gallery {
         }
     }
 
-    /// Writes the page.
-    pub(super) fn write(mut self, path: &Path, header: &Header, report: &Report<'_>) -> Result<(), Failure> {
+    /// The page.
+    ///
+    /// # Errors
+    /// A game whose record does not open.
+    pub(super) fn page(mut self, header: &Header, report: &Report<'_>) -> Result<String, Failure> {
         self.shown.sort_by_key(place);
         let (mut games, mut bytes) = (Vec::new(), 0);
         for game in &self.shown {
@@ -75,8 +90,7 @@ impl Gallery {
         let errors = report.review.map(|review| review.errors().map(named).collect());
         let data = Data { report, games, lengths: &self.lengths, errors };
         let look = page::look(header.game);
-        let page = page(look, &serde_json::to_string(&data).map_err(std::io::Error::from)?);
-        fs::write(path, page).map_err(|error| Failure::Failed(format!("--html {}: {error}", path.display())))
+        Ok(page(look, &serde_json::to_string(&data).map_err(std::io::Error::from)?))
     }
 }
 
@@ -113,6 +127,10 @@ struct Shown<'m> {
     /// By ply, what a review says of it; none for the opening and for chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     marks: Option<Vec<Option<ShownMark>>>,
+    /// Who won; none: a draw, or nobody says.
+    winner: Option<Player>,
+    /// How it ended, as records name it: an ending of the game, or the kind of a forfeit.
+    by: &'m str,
     /// How it ended, for people.
     end: String,
     fault: bool,
@@ -178,6 +196,8 @@ impl<'m> Shown<'m> {
             marks: review.map(|review| {
                 (0..record.moves.len()).map(|ply| review.at(game.number, ply).map(ShownMark::new)).collect()
             }),
+            winner: record.result.as_ref().and_then(|outcome| outcome.winner),
+            by: record.result.as_ref().map_or("", |outcome| &outcome.by),
             end: end(game),
             fault: is_faulty(game),
             boards,
@@ -220,20 +240,25 @@ fn end(game: &PlayedGame) -> String {
 fn page(look: &str, data: &str) -> String {
     let style = format!("{}\n{}", source("style.css"), include_str!("report.css"));
     let mut imports: BTreeMap<String, String> =
-        MODULES.iter().map(|path| (named(path), as_url(&renamed(source(path))))).collect();
+        modules().map(|(path, text)| (named(path), as_url(&renamed(text)))).collect();
     imports.insert(named("look.js"), as_url(look));
     let imports = serde_json::json!({ "imports": imports }).to_string();
     let mut page = include_str!("page.html").to_owned();
     for (place, text) in [
         ("{{style}}", &*style),
         ("{{imports}}", &*imports.replace('<', "\\u003c")),
-        ("{{script}}", include_str!("report.js")),
+        ("{{script}}", &*renamed(SCRIPT)),
         // Last, so that nothing in it is taken for a place; and no text of a player ends the element.
         ("{{data}}", &*data.replace('<', "\\u003c")),
     ] {
         page = page.replacen(place, text, 1);
     }
     page
+}
+
+/// The modules by their names.
+fn modules() -> impl Iterator<Item = (&'static str, &'static str)> {
+    MODULES.iter().map(|path| (*path, source(path))).chain(OWN)
 }
 
 /// A file of the page of `plyd gui`.
@@ -293,16 +318,16 @@ fn as_url(script: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
     fn modules_find_each_other_by_name() {
-        let known: Vec<String> = MODULES.iter().map(|path| named(path)).collect();
-        for (path, text) in MODULES
-            .iter()
-            .map(|path| (*path, renamed(source(path))))
-            .chain([("report.js", include_str!("report.js").into())])
-        {
+        let known: Vec<String> = modules().map(|(path, _)| named(path)).chain([named("look.js")]).collect();
+        assert_eq!(known.iter().collect::<BTreeSet<_>>().len(), known.len(), "no two have one name");
+        for (path, text) in modules().chain([("report.js", SCRIPT)]) {
+            let text = renamed(text);
             let imports: Vec<&str> = text.lines().filter(|line| line.starts_with("import")).collect();
             for import in &imports {
                 let name = import.split('\'').nth(1).unwrap_or_default();
