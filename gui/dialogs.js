@@ -1,6 +1,8 @@
 /** The dialogs: a new game with its rules and start, and games from files. Errors stand at the field that they are about. */
+import { DEFAULT } from './clock.js';
 import { el, byId, prose } from './dom.js';
-import { field, randomSeed, settings, showError, valuesOf } from './form.js';
+import { field, settings, showError, valuesOf } from './form.js';
+import { against, amongThemselves, beginGame, engineSide, FIRST_LEVEL, levelOf, levelsOf } from './opponents.js';
 import { BadRecord, read } from './record.js';
 
 /** How long one may type before the server is asked. */
@@ -12,14 +14,31 @@ const located = (error) => {
 	return { pointer: error.pointer, message: found ? `move ${Number(found[1]) + 1}: ${error.message}` : error.message };
 };
 
+/** Times that are offered; the settings have all kinds of clocks. @type {Array<[string, import('./clock.js').Config]>} */
+const TIMES = [
+	['No clock; the opponent takes a second a move', DEFAULT],
+	['3 minutes each, and 2 seconds a move', { kind: 'increment', base_ms: 180_000, inc_ms: 2000 }],
+	['10 minutes each, and 5 seconds a move', { kind: 'increment', base_ms: 600_000, inc_ms: 5000 }],
+];
+
 export class NewGameDialog {
 	#dialog = byId('new-dialog');
 	#game = el('select', { testid: 'game-select' });
 	#about = el('p.help', {});
+	#opponent = el('select', { testid: 'opponent' });
+	#begins = el('select', { testid: 'begins' },
+		el('option', { value: 'p1' }, 'You'), el('option', { value: 'p2' }, 'The opponent'), el('option', { value: 'lot' }, 'Drawn by lot'));
+	#time = el('select', { testid: 'time' });
 	#rules = el('div');
 	#start = el('textarea', { rows: 3, testid: 'start', spellcheck: 'false', autocomplete: 'off' });
 	#moves = el('input', { type: 'text', testid: 'moves', spellcheck: 'false', autocomplete: 'off' });
 	#error = el('p.error', { role: 'alert', testid: 'dialog-error' });
+	/** What the fields say of the seats if nobody changes them. */
+	#stated = '';
+	/** The rules and the start, which most people leave as they are. */
+	#variants = el('details', { testid: 'variants' }, el('summary', {}, 'Variants'), this.#rules,
+		field('Position', this.#start, '/position/start', ''),
+		field('Moves since', this.#moves, '/position/moves'));
 	#timer = 0;
 	#asked = 0;
 
@@ -30,18 +49,19 @@ export class NewGameDialog {
 		const form = el('form', { method: 'dialog', novalidate: true },
 			el('h2', { id: 'new-title' }, 'New game'),
 			field('Game', this.#game, '/game'), this.#about,
-			el('details', { open: true }, el('summary', {}, 'Rules'), this.#rules),
-			el('details', { open: true }, el('summary', {}, 'Start'),
-				field('Position', this.#start, '/position/start', ''),
-				field('Moves since', this.#moves, '/position/moves')),
+			field('Opponent', this.#opponent, '/opponent', 'The number at the end is the rating: Elo points above level 1 of this game.'),
+			field('Who begins', this.#begins, '/begins'),
+			field('Time', this.#time, '/time'),
+			this.#variants,
 			this.#error,
 			el('div.row.end', {},
 				el('button', { onclick: () => this.#dialog.close() }, 'Cancel'),
 				el('button', { type: 'submit', class: 'primary', testid: 'start-game' }, 'Start')));
 		this.#dialog.append(form);
 		this.#game.addEventListener('change', () => this.#choose());
+		this.#opponent.addEventListener('change', () => this.#nameSides());
 		form.addEventListener('input', (event) => {
-			if (event.target === this.#game) return;
+			if (!this.#variants.contains(event.target)) return;
 			clearTimeout(this.#timer);
 			this.#timer = setTimeout(() => this.#check(), SETTLE_MS);
 		});
@@ -60,6 +80,8 @@ export class NewGameDialog {
 	async open() {
 		this.#error.textContent = '';
 		if (this.table.game) this.#game.value = this.table.game.game;
+		this.#variants.open = false;
+		this.#offerTimes();
 		this.#dialog.showModal();
 		await this.#choose();
 	}
@@ -71,6 +93,7 @@ export class NewGameDialog {
 		});
 		if (!about) return;
 		this.#about.replaceChildren(...prose(about.title));
+		this.#offerOpponents(about);
 		this.#rules.replaceChildren(about.rules.length ? settings(about.rules, '/rules') : el('p.help', {}, 'None to choose.'));
 		this.#start.value = '';
 		this.#moves.value = '';
@@ -79,6 +102,48 @@ export class NewGameDialog {
 		this.#dialog.querySelector('[data-pointer="/position/moves"] .help').replaceChildren(
 			...prose(`Separated by “;”, or by spaces if there is none. ${about.moves}`));
 		showError(this.#dialog, null);
+	}
+
+	/** The opponents of a game; the one of the game on the table is chosen, and so is who began there. */
+	#offerOpponents(about) {
+		const { seats } = this.table;
+		const side = engineSide(seats);
+		const levels = levelsOf(about);
+		const chosen = side ? levelOf(seats[side], about) : seats.p1.kind === 'human' ? 'people' : 'engines';
+		const option = (value, words) => el('option', { value, selected: value === chosen }, words);
+		this.#opponent.replaceChildren(...levels.map(([level, words]) => option(level, words)),
+			...(levels.length ? [] : [option('', 'The engine')]),
+			option('people', 'Another person, at this screen'), option('engines', 'Nobody: watch the engine play itself'));
+		this.#begins.value = side === 'p1' ? 'p2' : 'p1';
+		this.#stated = this.#seatsStated();
+		this.#nameSides();
+	}
+
+	/** Nobody asks who begins if both sides are played alike. */
+	#nameSides() {
+		this.#begins.closest('.field').hidden = ['people', 'engines'].includes(this.#opponent.value);
+	}
+
+	#seatsStated() {
+		return `${this.#opponent.value} ${this.#begins.value}`;
+	}
+
+	/** The seats that are asked for; those of the table, with their options, if nothing was changed. */
+	#seats() {
+		if (this.#seatsStated() === this.#stated) return this.table.seats;
+		const opponent = this.#opponent.value;
+		if (opponent === 'people') return amongThemselves('human');
+		if (opponent === 'engines') return amongThemselves('engine', FIRST_LEVEL);
+		const first = this.#begins.value === 'lot' ? (Math.random() < 0.5 ? 'p1' : 'p2') : this.#begins.value;
+		return against(opponent === '' ? undefined : Number(opponent), first === 'p1' ? 'p2' : 'p1');
+	}
+
+	#offerTimes() {
+		const now = JSON.stringify(this.table.clock.config);
+		const known = TIMES.some(([, config]) => JSON.stringify(config) === now);
+		this.#time.replaceChildren(...(known ? [] : [el('option', { value: now }, 'As in the settings')]),
+			...TIMES.map(([words, config]) => el('option', { value: JSON.stringify(config) }, words)));
+		this.#time.value = now;
 	}
 
 	/** What is filled in. */
@@ -109,17 +174,17 @@ export class NewGameDialog {
 	#show(error) {
 		const found = showError(this.#dialog, error && located(error));
 		this.#error.textContent = found ? '' : error.message;
+		if (error && found) this.#variants.open = true;
 	}
 
 	async #submit() {
 		clearTimeout(this.#timer);
 		this.#asked += 1;
 		try {
-			const { game, rules, position, about } = await this.#wanted();
-			// What the rules draw is drawn anew for each game, unless a seed is given.
-			const seed = about.rules.find((spec) => spec.type === 'seed');
-			if (seed && rules[seed.name] === undefined && !position.start) rules[seed.name] = randomSeed();
-			await this.table.begin(game, rules, position);
+			const { rules, position, about } = await this.#wanted();
+			const { table } = this;
+			await beginGame(table, about, { rules, position, seats: this.#seats() });
+			if (this.#time.value !== JSON.stringify(table.clock.config)) table.setClock(JSON.parse(this.#time.value));
 			this.#show(null);
 			this.#dialog.close();
 		} catch (error) {

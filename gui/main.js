@@ -9,7 +9,7 @@ import { loadLook, moveWords } from './looks.js';
 import { isLive } from './record.js';
 import { connection } from './server.js';
 import { seatName, SeatsPanel } from './seats-panel.js';
-import { keep, restore } from './storage.js';
+import { keep, remember, restore, wasHere } from './storage.js';
 import { PLAIN, turned, TURNS } from './symmetry.js';
 import { Table } from './table.js';
 import { MovesPanel } from './moves-panel.js';
@@ -66,6 +66,7 @@ function draw() {
 	const over = byId('outcome');
 	over.hidden = !table.outcome;
 	over.textContent = table.outcome ? outcomeWords(table.outcome, settled.get(game.game)?.by) : '';
+	drawAfter();
 	const slider = byId('slider');
 	slider.max = game.moves.length;
 	slider.value = game.cursor;
@@ -73,6 +74,13 @@ function draw() {
 	drawButtons();
 	keep(table.saved);
 	showAddress(table);
+}
+
+/** What is offered after a game, which most games do not need at once. */
+async function drawAfter() {
+	const about = table.outcome && settled.get(table.game.game);
+	if (!about) byId('after').hidden = true;
+	else (await import('./after-game.js')).showAfter(table, table.outcome ? about : null, () => { setMode('analyse'); table.goTo(0); });
 }
 
 function drawButtons() {
@@ -152,7 +160,12 @@ async function opened() {
 		if (wanted && !connection.hello.games.includes(wanted)) alert(`This server has no game ${wanted}.`, false);
 		const known = connection.hello.games.includes(wanted) ? wanted : null;
 		if (table.game && (!known || known === table.game.game)) table.refresh();
-		else await table.begin(known ?? first, {});
+		else {
+			const isFirst = !table.game && !known;
+			await table.begin(known ?? first, {});
+			if (!isFirst || wasHere()) remember();
+			else import('./welcome.js').then(async ({ welcome }) => welcome(table, (await games).body, describe));
+		}
 		newGame.offer((await games).body);
 	} catch (error) {
 		if (connection.isOpen) alert(error.message, true);

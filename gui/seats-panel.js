@@ -27,15 +27,17 @@ function lastMove(game, node, player) {
 export class SeatsPanel {
 	#key = '';
 	#forms = {};
+	/** The clock that the form shows. */
+	#shownClock = null;
 
 	constructor(table, described) {
 		this.table = table;
 		this.described = described;
-		this.#drawClock();
 	}
 
 	draw() {
 		const { table } = this;
+		if (table.clock.config !== this.#shownClock) this.#drawClock();
 		const about = table.game && this.described(table.game.game);
 		if (!about) return;
 		const key = JSON.stringify([table.game.game, table.seats.p1.kind, table.seats.p2.kind, this.#signature()]);
@@ -119,6 +121,7 @@ export class SeatsPanel {
 	#drawClock() {
 		const { table } = this;
 		const { config } = table.clock;
+		this.#shownClock = config;
 		const kind = el('select', { testid: 'clock-kind' },
 			...KINDS.map((one) => el('option', { value: one.kind, selected: one.kind === config.kind }, one.label)));
 		const fields = el('div.settings', {});
@@ -133,6 +136,7 @@ export class SeatsPanel {
 				if (wrong) return;
 				next[spec.name] = Math.round(value * spec.unit);
 			}
+			this.#shownClock = next;
 			table.setClock(next);
 		};
 		const fill = () => {
@@ -145,7 +149,7 @@ export class SeatsPanel {
 		kind.addEventListener('change', () => { fill(); read(); });
 		fields.addEventListener('change', read);
 		fill();
-		byId('clock').append(el('fieldset.seat', {}, el('legend', {}, 'Clock'),
+		byId('clock').replaceChildren(el('fieldset.seat', {}, el('legend', {}, 'Clock'),
 			field('engines think', kind, '/clock/kind'), fields));
 	}
 

@@ -14,6 +14,25 @@ let id = '';
 /** Whether this tab's table is among them. */
 let isKept = false;
 
+const VISITED = 'plyd.visited';
+
+/** Whether somebody was here before, who knows what there is to choose from. */
+export function wasHere() {
+	try {
+		return localStorage.getItem(VISITED) !== null || tables().length > 0;
+	} catch {
+		return false;
+	}
+}
+
+export function remember() {
+	try {
+		localStorage.setItem(VISITED, '1');
+	} catch {
+		// Then the choice is offered again.
+	}
+}
+
 const whole = (saved) => {
 	const game = saved?.game;
 	return game && typeof game.game === 'string' && Array.isArray(game.moves) && saved.seats?.p1 && saved.seats?.p2 ? saved : null;

@@ -10,6 +10,7 @@ import { change, drawn } from './changes.js';
 import { Clock, DEFAULT } from './clock.js';
 import { ConnectionLost } from './plyd/errors.js';
 import * as record from './record.js';
+import { against, FIRST_LEVEL } from './opponents.js';
 import { PLAIN } from './symmetry.js';
 import { flipped } from './words.js';
 
@@ -42,7 +43,7 @@ export class Table extends EventTarget {
 		/** @type {import('./record.js').Game|null} */
 		this.game = saved?.game ?? null;
 		/** @type {Record<'p1'|'p2', Seat>} */
-		this.seats = saved?.seats ?? { p1: { kind: 'human', options: {} }, p2: { kind: 'engine', options: {} } };
+		this.seats = saved?.seats ?? against(FIRST_LEVEL);
 		this.view = saved?.view ?? PLAIN;
 		/** `play` shows nothing that an engine found; `analyse` shows all of it. @type {'play'|'analyse'} */
 		this.mode = saved?.mode ?? 'play';
@@ -91,9 +92,10 @@ export class Table extends EventTarget {
 	 * Asks the server for a new game and puts it on the table.
 	 * @throws {import('./plyd/errors.js').ServerError} where rules or position are wrong
 	 */
-	async begin(game, rules, position = {}) {
+	async begin(game, rules, position = {}, seats = this.seats) {
 		const [node] = await Promise.all([this.ask({ game, rules }, position, [...WANT, 'record']), this.prepare(game)]);
 		const { rules: inForce, start, moves } = node.record;
+		this.seats = seats;
 		this.#seat(game);
 		this.paused = false;
 		this.put({ ...record.fresh(game, inForce, start), moves, cursor: moves.length }, node);

@@ -46,7 +46,7 @@ for (const [what, script] of [
   test(`a game with a look ${what} is drawn and played as any game`, async () => {
     const context = await on.browser.newContext();
     await context.route('**/games/isolation.js', (route) => route.fulfill({ contentType: 'text/javascript', body: script }));
-    const page = await openIn(context, on.server.url);
+    const page = await openIn(context, `${on.server.url}?game=l-game`);
     const warnings = [];
     page.on('console', (message) => { if (message.type() === 'warning') warnings.push(message.text()); });
     await quick(page);

@@ -69,7 +69,7 @@ export function launch() {
 }
 
 /**
- * A page in a profile of its own, with the first board drawn. What the page throws or is refused is in `page.faults`.
+ * A page in a profile of its own, with the board of a game that the address asks for, so that no choice of games lies over it. What the page throws or is refused is in `page.faults`.
  * @param {{server: object, browser: object}} on  the stage  @param {object} options  of the browser's context
  */
 export async function visit({ server: { url }, browser }, options = {}) {
@@ -83,7 +83,7 @@ export async function visit({ server: { url }, browser }, options = {}) {
       return route.fulfill({ path: `${PAGE}${path === '/' ? '/index.html' : path}` });
     });
   }
-  return openIn(context, url);
+  return openIn(context, `${url}?game=l-game`);
 }
 
 /** A further page in the profile. */
@@ -137,6 +137,7 @@ export async function openNewGame(page, game, rules = {}, position = {}) {
     const about = document.querySelector('#new-dialog form > .help');
     return select.value === name && about.textContent.includes(select.selectedOptions[0].textContent);
   }, game);
+  await byTest(page, 'variants').evaluate((details) => { details.open = true; });
   for (const [name, value] of Object.entries(rules)) {
     const field = byTest(page, `rules-${name}`);
     if (await field.evaluate((node) => node.tagName === 'SELECT')) await field.selectOption(String(value));

@@ -85,6 +85,7 @@ macro_rules! files {
 
 static FILES: &[File] = files! {
     "address.js"
+    "after-game.js"
     "analysis-panel.js"
     "analysis.js"
     "board-panel.js"
@@ -100,7 +101,9 @@ static FILES: &[File] = files! {
     "input.js"
     "looks.js"
     "main.js"
+    "miniature.js"
     "moves-panel.js"
+    "opponents.js"
     "page.css"
     "pieces.js"
     "plyd/client.js"
@@ -115,6 +118,7 @@ static FILES: &[File] = files! {
     "style.css"
     "symmetry.js"
     "table.js"
+    "welcome.js"
     "words.js"
 };
 

@@ -1,0 +1,29 @@
+/** What is offered after a game: the same once more with the sides swapped, a look back, an opponent of another strength. */
+import { byId, el } from './dom.js';
+import { against, engineSide, levelOf, playAgain } from './opponents.js';
+
+/** Shows the offers, or takes them away. @param {object|null} about  what the server said of the game; null: it goes on */
+export function showAfter(table, about, review) {
+	const host = byId('after');
+	host.hidden = !about;
+	if (!about) return;
+	const { seats } = table;
+	const side = engineSide(seats);
+	const key = JSON.stringify([about.name, seats, table.connection.isOpen]);
+	if (host.dataset.key === key) return;
+	host.dataset.key = key;
+	const offer = (name, label, title, act, disabled = !table.connection.isOpen) => el('button', { testid: name, title, disabled, onclick: act }, label);
+	const swapped = { p1: seats.p2, p2: seats.p1 };
+	const offers = [
+		offer('rematch', 'Rematch', 'The same once more, with the sides swapped', () => playAgain(table, about, swapped)),
+		offer('review', 'Review', 'Go through the game with evaluations', review, false),
+	];
+	if (side) {
+		const level = levelOf(seats[side], about);
+		const { min, max } = about.options.find((spec) => spec.name === 'level') ?? {};
+		const other = (name, label, next) => offer(name, label, `The opponent at level ${next}`,
+			() => playAgain(table, about, against(next, side)), !table.connection.isOpen || !(next >= min && next <= max));
+		offers.push(other('weaker', 'Weaker', level - 1), other('stronger', 'Stronger', level + 1));
+	}
+	host.replaceChildren(...offers);
+}

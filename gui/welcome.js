@@ -1,0 +1,45 @@
+/** The first visit: the server's games as pictures to choose from. Who chooses one plays it, against somebody who can be beaten. */
+import { byId, el } from './dom.js';
+import { loadLook } from './looks.js';
+import { miniature } from './miniature.js';
+import { against, beginGame, FIRST_LEVEL } from './opponents.js';
+import { remember } from './storage.js';
+
+/**
+ * @param {Array<{name: string, title: string}>} games  as `describe` lists them
+ * @param {(game: string) => Promise<object>} describe
+ */
+export async function welcome(table, games, describe) {
+	const dialog = byId('welcome-dialog');
+	const error = el('p.error', { role: 'alert' });
+	const cards = games.map(({ name, title }) => {
+		const [called, line = ''] = title.split(/: (.*)/s);
+		const picture = el('span.miniature', {});
+		const card = el('button.card', { testid: `welcome-${name}` }, picture, el('strong', {}, called), el('span', {}, line));
+		card.addEventListener('click', async () => {
+			try {
+				await beginGame(table, await describe(name), { seats: against(FIRST_LEVEL) });
+				dialog.close();
+			} catch (fault) {
+				error.textContent = fault.message;
+			}
+		});
+		return { name, picture, card };
+	});
+	dialog.replaceChildren(
+		el('h2', { id: 'welcome-title' }, 'Choose a game'),
+		el('p.help', {}, `You begin, against an opponent whom one can beat: level ${FIRST_LEVEL} of 10.`),
+		el('div.cards', {}, ...cards.map(({ card }) => card)), error,
+		el('div.row.end', {}, el('button', { testid: 'welcome-close', onclick: () => dialog.close() }, 'Not now')));
+	dialog.addEventListener('close', remember, { once: true });
+	dialog.showModal();
+	await Promise.all(cards.map(async ({ name, picture }) => {
+		const [{ board }] = await Promise.all([table.ask({ game: name, rules: {} }, await pictured(name, describe), ['board']), loadLook(name)]);
+		picture.replaceChildren(miniature(name, board));
+	})).catch((fault) => { error.textContent = fault.message; });
+}
+
+/** The position that shows best what a game is: its own start. */
+async function pictured() {
+	return {};
+}
