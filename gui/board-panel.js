@@ -3,11 +3,16 @@
  * page's elements for the board, its prompt and its tools.
  */
 import { BoardView } from './board.js';
-import { cellsOf, change, pieceKey, touched } from './changes.js';
+import { cellsOf, change, touched } from './changes.js';
 import { el, byId } from './dom.js';
 import { cellInput } from './input.js';
 import { lookOf } from './looks.js';
+import { isMoving } from './preferences.js';
 import { boardWords, playerName } from './words.js';
+
+/** What moves between two positions: of no use for the first board, which does not wait for it. */
+let motion = null;
+import('./motion.js').then((module) => { motion = module; });
 
 /** Plies of a line that are drawn on the board. */
 const DRAWN_PLIES = 3;
@@ -18,13 +23,18 @@ export class BoardPanel {
 	#inputKey = null;
 	#drawn = null;
 	#scene = null;
-	#fresh = new Set();
-	#slide = undefined;
+	/** How the board came to its position; it is shown once. */
+	#motion = null;
+	#dragged = false;
 	#lineKey = '';
 	#line = [];
 
-	/** @param {() => void} inputChanged  what can be chosen has changed */
-	constructor(table, inputChanged) {
+	/**
+	 * @param {() => void} inputChanged  what can be chosen has changed
+	 * @param {(motion: import('./motion.js').Motion) => void} stepped  the game went one ply forward, with what this moved
+	 */
+	constructor(table, inputChanged, stepped = () => {}) {
+		this.stepped = stepped;
 		this.table = table;
 		this.inputChanged = inputChanged;
 		/** Whether the main line is drawn on the board. */
@@ -34,7 +44,10 @@ export class BoardPanel {
 			cell: to('cell'),
 			side: to('side'),
 			hover: to('hover'),
-			drag: to('drag'),
+			drag: (...cells) => {
+				this.#dragged = true;
+				this.input?.drag?.(...cells);
+			},
 			dragOver: (from, cell) => {
 				if (!this.input?.dragOver || !this.#owns(from)) return false;
 				this.input.dragOver(from, cell);
@@ -65,11 +78,9 @@ export class BoardPanel {
 		const isNew = node !== this.#drawn?.node;
 		if (isNew) {
 			// What came is animated after a step forward, not after a leap.
-			const step = this.#drawn?.start === game.start && this.#drawn.cursor === game.cursor - 1;
-			const ply = game.moves[game.cursor - 1];
-			this.#fresh = new Set(step ? lastChange(this.#drawn.node.board, node.board).came.map(pieceKey) : []);
-			this.#slide = step ? slide?.(ply) : undefined;
-			this.#drawn = { node, start: game.start, cursor: game.cursor };
+			const steps = this.#drawn?.id === game.id ? game.cursor - this.#drawn.cursor : 0;
+			this.#motion = this.#between(this.#drawn?.node, node, steps, slide?.(game.moves[game.cursor - 1]));
+			this.#drawn = { node, id: game.id, cursor: game.cursor };
 		}
 		// If everything slides, the changed cells show nothing.
 		const before = slide ? null : table.before?.board;
@@ -81,12 +92,28 @@ export class BoardPanel {
 		}
 	}
 
+	/** What moves with one step; after a leap, and before the first board is drawn, nothing does. */
+	#between(before, after, steps, slide) {
+		const dragged = this.#dragged;
+		this.#dragged = false;
+		if (!motion || !before || Math.abs(steps) !== 1) return null;
+		// What slid together does not slide apart.
+		if (steps < 0 && lookOf(this.table.game.game).slide) return null;
+		const found = motion.motionBetween(before.board, after.board, steps > 0 ? slide : undefined);
+		if (steps > 0) this.stepped(found);
+		// What a hand put down is there already.
+		if (dragged) found.travels.clear();
+		return found;
+	}
+
 	#paint() {
 		if (!this.#scene) return;
 		const overlay = this.input?.overlay() ?? {};
-		this.board.draw({ ...this.#scene, fresh: this.#fresh, slide: this.#slide, overlay: this.#withLine(overlay) });
-		// What has come is animated once, however often its position is painted.
-		this.#fresh = new Set();
+		const found = this.#motion;
+		// It is shown once, however often its position is painted.
+		this.#motion = null;
+		const move = found && isMoving() ? (stage) => motion.show(found, stage) : undefined;
+		this.board.draw({ ...this.#scene, overlay: this.#withLine(overlay), move });
 		byId('table').style.setProperty('--ratio', this.board.ratio);
 		const { classList } = byId('board');
 		classList.toggle('quiet', Boolean(overlay.quiet));

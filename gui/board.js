@@ -56,8 +56,7 @@ export class BoardView {
 	 * Draws everything.
 	 * @param {object} scene.board  the protocol's board
 	 * @param {Set<string>} scene.last  cells of the last move
-	 * @param {Set<string>} scene.fresh  keys of pieces that have just come, to be animated
-	 * @param {string} [scene.slide]  the side from whose opposite they came
+	 * @param {(stage: object) => void} [scene.move]  shows how it came to this; what it is given `show` of motion.js says
 	 * @param {{piece?: Function, mark?: Function}} [scene.look]  a game's own drawing
 	 */
 	draw(scene) {
@@ -177,7 +176,7 @@ export class BoardView {
 	}
 
 	#paintPieces() {
-		const { board, view, overlay, fresh, slide, look, last } = this.#scene;
+		const { board, view, overlay, look, last, move } = this.#scene;
 		// A piece that might come to a cell would be illegible over its marks.
 		const covered = new Set((overlay.ghosts ?? []).flatMap(({ piece }) => cellsOf(piece)).map((cell) => cell.join()));
 		// What stands there already stays, and so does its animation.
@@ -185,14 +184,16 @@ export class BoardView {
 		if (painted === this.#painted) return;
 		this.#painted = painted;
 		const out = [];
+		const nodes = new Map();
 		for (const piece of board.pieces ?? []) {
 			const key = pieceKey(piece);
 			if (overlay.hidden?.has(key)) continue;
 			const node = this.#shapeOf(piece);
-			if (fresh.has(key)) node.classList.add('fresh', slide ? `to-${sideToView(view, slide)}` : 'anew');
 			// It hides its cell, whose colour says what was left there.
 			if (piece.piece === 'blocked' && last.has(piece.cell.join())) node.classList.add('last');
 			node.dataset.at = piece.cell.join();
+			node.cells = cellsOf(piece);
+			nodes.set(key, node);
 			out.push(node);
 		}
 		for (const mark of board.marks ?? []) {
@@ -203,8 +204,15 @@ export class BoardView {
 			if (drawn) out.push(drawn);
 			else if (drawn === undefined) out.push(cornerText(mark.label ?? mark.mark, x, y, ownerClass(mark.owner)));
 		}
-		for (const wall of board.walls ?? []) out.push(this.#wall(wall.cell, wall.side, { class: 'wall' }));
-		this.#pieces.replaceChildren(...out);
+		const walls = new Map((board.walls ?? []).map(({ cell, side }) => [`${cell} ${side}`, this.#wall(cell, side, { class: 'wall' })]));
+		this.#pieces.replaceChildren(...out, ...walls.values());
+		move?.({
+			nodes,
+			wall: ({ cell, side }) => walls.get(`${cell} ${side}`),
+			middle: (cell) => this.#middle(cell),
+			shape: (piece) => this.#shapeOf(piece),
+			layer: this.#pieces,
+		});
 	}
 
 	#shapeOf(piece) {

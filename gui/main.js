@@ -7,6 +7,7 @@ import { LoadDialog, NewGameDialog } from './dialogs.js';
 import { byId, el } from './dom.js';
 import { loadLook, moveWords } from './looks.js';
 import { isLive } from './record.js';
+import { switches } from './preferences.js';
 import { connection } from './server.js';
 import { seatName, SeatsPanel } from './seats-panel.js';
 import { keep, remember, restore, wasHere } from './storage.js';
@@ -34,7 +35,17 @@ function describe(game) {
 	return described.get(game);
 }
 
-const board = new BoardPanel(table, () => moves.draw());
+/** What can be heard; nothing until somebody touches the page. */
+let play = () => {};
+const heardAfter = ['pointerdown', 'keydown'];
+function wake() {
+	for (const event of heardAfter) removeEventListener(event, wake, true);
+	import('./sound.js').then((sound) => { play = sound.play; }).catch(() => {});
+}
+for (const event of heardAfter) addEventListener(event, wake, true);
+
+const board = new BoardPanel(table, () => moves.draw(),
+	({ isStrong }) => play(table.outcome ? 'end' : isStrong ? 'strong' : 'move'));
 const moves = new MovesPanel(table, () => board.input?.left?.());
 const seats = new SeatsPanel(table, (game) => settled.get(game));
 const panel = new AnalysisPanel(table, analysis, board);
@@ -109,6 +120,7 @@ function alert(message, canRetry) {
 	byId('alert').hidden = false;
 	byId('alert').querySelector('p').textContent = message;
 	byId('retry').hidden = !canRetry;
+	play('error');
 }
 
 table.addEventListener('change', draw);
@@ -224,6 +236,7 @@ for (const { name, label, sign } of TURNS) {
 		onclick: () => table.setView(turned(table.view, name)),
 	}, sign));
 }
+byId('preferences').append(...switches());
 byId('views').append(el('button', {
 	testid: 'view-reset', title: 'As it was', onclick: () => table.setView(PLAIN),
 }, 'Plain view'));

@@ -10,7 +10,7 @@ let view = null;
 /** @returns {SVGElement} @param {object} board  the protocol's */
 export function miniature(game, board) {
 	view ??= new BoardView(host, { hover() {} });
-	view.draw({ board, view: PLAIN, last: new Set(), fresh: new Set(), look: lookOf(game), overlay: {} });
+	view.draw({ board, view: PLAIN, last: new Set(), look: lookOf(game), overlay: {} });
 	const picture = host.firstElementChild.cloneNode(true);
 	for (const node of [picture, ...picture.querySelectorAll('*')]) {
 		for (const name of ['role', 'tabindex', 'data-cell', 'data-at', 'data-testid']) node.removeAttribute(name);

@@ -61,7 +61,7 @@ function drawBoard() {
 	const look = lookOf(name);
 	const before = look.slide ? null : boards.get(cursor - 1);
 	const last = before ? touched(change(before.board, at.board)) : new Set();
-	view.draw({ board: at.board, view: PLAIN, last, fresh: new Set(), look, overlay: {} });
+	view.draw({ board: at.board, view: PLAIN, last, look, overlay: {} });
 	viewer.dataset.shown = cursor;
 	viewer.dataset.text = at.text;
 }
