@@ -39,24 +39,13 @@ export class BoardPanel {
 		this.inputChanged = inputChanged;
 		/** Whether the main line is drawn on the board. */
 		this.showLine = true;
-		const to = (name) => (...args) => this.input?.[name]?.(...args);
+		const hand = handOf(() => this.input, (cell) => this.#owns(cell));
 		this.board = new BoardView(byId('board'), {
-			cell: to('cell'),
-			side: to('side'),
-			hover: to('hover'),
+			...hand,
 			drag: (...cells) => {
 				this.#dragged = true;
-				this.input?.drag?.(...cells);
+				hand.drag(...cells);
 			},
-			dragOver: (from, cell) => {
-				if (!this.input?.dragOver || !this.#owns(from)) return false;
-				this.input.dragOver(from, cell);
-				return true;
-			},
-			swipe: to('swipe'),
-			key: (event) => this.input?.key?.(event) ?? false,
-			canDrag: (cell) => Boolean(this.input?.drag) && this.#owns(cell),
-			swipes: () => Boolean(this.input?.swipe),
 		});
 	}
 
@@ -169,8 +158,7 @@ export class BoardPanel {
 				},
 				preview: async (move) => (await table.changesAlong([move]))[0].change,
 			};
-			const make = lookOf(table.game.game).input;
-			this.input = tried(make, context) ?? cellInput(context);
+			this.input = inputOf(table.game.game, context);
 		}
 		this.inputChanged();
 	}
@@ -230,6 +218,32 @@ export class BoardPanel {
 function lastChange(before, after) {
 	const all = change(before, after);
 	return { ...all, came: all.came.filter((piece) => piece.piece !== 'blocked') };
+}
+
+/** How a move of a game is entered: as its look says, or as in any game. @param {import('./input.js').Context} context */
+export const inputOf = (game, context) => tried(lookOf(game).input, context) ?? cellInput(context);
+
+/**
+ * What a hand does on a board, given to the input that stands on it now.
+ * @param {() => import('./input.js').Input|null} input  @param {(cell: number[]) => boolean} owns  whether the mover may lift what is there
+ */
+export function handOf(input, owns) {
+	const to = (name) => (...args) => input()?.[name]?.(...args);
+	return {
+		cell: to('cell'),
+		side: to('side'),
+		hover: to('hover'),
+		drag: to('drag'),
+		dragOver: (from, cell) => {
+			if (!input()?.dragOver || !owns(from)) return false;
+			input().dragOver(from, cell);
+			return true;
+		},
+		swipe: to('swipe'),
+		key: (event) => input()?.key?.(event) ?? false,
+		canDrag: (cell) => Boolean(input()?.drag) && owns(cell),
+		swipes: () => Boolean(input()?.swipe),
+	};
 }
 
 /** A game's own input; null where there is none, or where the board is not as it expects. */

@@ -10,7 +10,7 @@ import { isLive } from './record.js';
 import { switches } from './preferences.js';
 import { connection } from './server.js';
 import { seatName, SeatsPanel } from './seats-panel.js';
-import { keep, remember, restore, wasHere } from './storage.js';
+import { keep, lessonsSeen, remember, rememberLesson, restore, wasHere } from './storage.js';
 import { PLAIN, turned, TURNS } from './symmetry.js';
 import { Table } from './table.js';
 import { MovesPanel } from './moves-panel.js';
@@ -78,6 +78,7 @@ function draw() {
 	over.hidden = !table.outcome;
 	over.textContent = table.outcome ? outcomeWords(table.outcome, settled.get(game.game)?.by) : '';
 	drawAfter();
+	teach();
 	const slider = byId('slider');
 	slider.max = game.moves.length;
 	slider.value = game.cursor;
@@ -92,6 +93,30 @@ async function drawAfter() {
 	const about = table.outcome && settled.get(table.game.game);
 	if (!about) byId('after').hidden = true;
 	else (await import('./after-game.js')).showAfter(table, table.outcome ? about : null, () => { setMode('analyse'); table.goTo(0); });
+}
+
+/** The lesson, once it was needed; and whether one may be offered, which a first visit's choice of games comes before. */
+let lesson = null;
+let mayTeach = false;
+/** The game on the table when its lesson was last looked for. */
+let taught = '';
+
+async function openLesson(byItself) {
+	const about = settled.get(table.game.game);
+	const { Lesson } = await import('./lesson.js');
+	lesson ??= new Lesson((...asked) => table.ask(...asked), rememberLesson);
+	await lesson.open(about, byItself);
+}
+
+/** Offers the lesson of a game to those who have not seen it, where a game begins; another game on the table ends it. */
+function teach() {
+	const { id, game, moves: played } = table.game;
+	const about = settled.get(game);
+	button('how-to-play').hidden = !about?.lesson?.length;
+	if (lesson?.isOpen && lesson.game !== game) lesson.close();
+	if (!mayTeach || !about || !table.settled || taught === id) return;
+	taught = id;
+	if (about.lesson?.length && !played.length && table.mode === 'play' && !lessonsSeen().includes(game)) openLesson(true);
 }
 
 function drawButtons() {
@@ -164,6 +189,7 @@ async function opened() {
 	described.clear();
 	// What failed without a server can be done again.
 	byId('alert').hidden = true;
+	let choosing = null;
 	try {
 		const games = connection.request('describe', { what: 'games' });
 		const [first] = connection.hello.games;
@@ -176,9 +202,12 @@ async function opened() {
 			const isFirst = !table.game && !known;
 			await table.begin(known ?? first, {});
 			if (!isFirst || wasHere()) remember();
-			else import('./welcome.js').then(async ({ welcome }) => welcome(table, (await games).body, describe));
+			else choosing = import('./welcome.js').then(async ({ welcome }) => welcome(table, (await games).body, describe));
 		}
 		newGame.offer((await games).body);
+		await choosing;
+		mayTeach = true;
+		draw();
 	} catch (error) {
 		if (connection.isOpen) alert(error.message, true);
 	}
@@ -214,6 +243,7 @@ const actions = {
 	'mode-analyse': () => setMode('analyse'),
 	settings: () => byId('settings-dialog').showModal(),
 	'settings-close': () => byId('settings-dialog').close(),
+	'how-to-play': () => openLesson(false),
 	'new-game': () => newGame.open(),
 	load: () => load.open(),
 	save,

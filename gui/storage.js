@@ -16,6 +16,26 @@ let isKept = false;
 
 const VISITED = 'plyd.visited';
 
+const LESSONS = 'plyd.lessons';
+
+/** The games whose lessons somebody has closed. @returns {string[]} */
+export function lessonsSeen() {
+	try {
+		const seen = JSON.parse(localStorage.getItem(LESSONS));
+		return Array.isArray(seen) ? seen : [];
+	} catch {
+		return [];
+	}
+}
+
+export function rememberLesson(game) {
+	try {
+		localStorage.setItem(LESSONS, JSON.stringify([...new Set([...lessonsSeen(), game])]));
+	} catch {
+		// Then it is offered again.
+	}
+}
+
 /** Whether somebody was here before, who knows what there is to choose from. */
 export function wasHere() {
 	try {

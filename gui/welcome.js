@@ -8,6 +8,7 @@ import { remember } from './storage.js';
 /**
  * @param {Array<{name: string, title: string}>} games  as `describe` lists them
  * @param {(game: string) => Promise<object>} describe
+ * @returns {Promise<void>} when the choice is over
  */
 export async function welcome(table, games, describe) {
 	const dialog = byId('welcome-dialog');
@@ -31,15 +32,15 @@ export async function welcome(table, games, describe) {
 		el('p.help', {}, `You begin, against an opponent whom one can beat: level ${FIRST_LEVEL} of 10.`),
 		el('div.cards', {}, ...cards.map(({ card }) => card)), error,
 		el('div.row.end', {}, el('button', { testid: 'welcome-close', onclick: () => dialog.close() }, 'Not now')));
-	dialog.addEventListener('close', remember, { once: true });
+	const closed = new Promise((resolve) => { dialog.addEventListener('close', resolve, { once: true }); });
+	closed.then(remember);
 	dialog.showModal();
 	await Promise.all(cards.map(async ({ name, picture }) => {
-		const [{ board }] = await Promise.all([table.ask({ game: name, rules: {} }, await pictured(name, describe), ['board']), loadLook(name)]);
+		const [about] = await Promise.all([describe(name), loadLook(name)]);
+		// A game that is explained has a position that shows it better than its start.
+		const { rules, start } = about.lesson?.at(-1) ?? { rules: {} };
+		const { board } = await table.ask({ game: name, rules }, start === undefined ? {} : { start }, ['board']);
 		picture.replaceChildren(miniature(name, board));
 	})).catch((fault) => { error.textContent = fault.message; });
-}
-
-/** The position that shows best what a game is: its own start. */
-async function pictured() {
-	return {};
+	await closed;
 }

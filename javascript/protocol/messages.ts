@@ -630,6 +630,10 @@ export interface GameInfo {
    */
   evaluators: Word[];
   /**
+   * How the game is explained to those who have never played it, in steps to be played; absent where it is not.
+   */
+  lesson?: LessonStep[];
+  /**
    * How strong the default player is at each value of the option `level`; absent where that was not measured.
    */
   levels?: LevelsInfo;
@@ -678,6 +682,41 @@ export interface Word {
    * The word.
    */
   name: string;
+}
+/**
+ * A step of a lesson: some sentences, and a position in which the reader moves.
+ */
+export interface LessonStep {
+  /**
+   * The rules that differ from the defaults.
+   */
+  rules: Settings;
+  /**
+   * The moves that do it; empty: any legal move.
+   */
+  solutions: string[];
+  /**
+   * The position's text; absent: the rules' own start.
+   */
+  start?: string;
+  /**
+   * What the reader is asked to do.
+   */
+  task: string;
+  /**
+   * The explanation.
+   */
+  text: string;
+  /**
+   * What it is about, in a few words.
+   */
+  title: string;
+}
+/**
+ * Rules or options by name, in the order of their names.
+ */
+export interface Settings {
+  [k: string]: Setting;
 }
 /**
  * The strength of each level.
@@ -801,12 +840,6 @@ export interface NewGameResult {
    */
   to_move: ToMove;
   type: "result";
-}
-/**
- * Rules or options by name, in the order of their names.
- */
-export interface Settings {
-  [k: string]: Setting;
 }
 /**
  * Options after a change.

@@ -5,7 +5,7 @@
 #[cfg(feature = "schema")]
 use crate::Limits;
 use crate::OpenWord;
-use crate::Setting;
+use crate::{Setting, Settings};
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,43 @@ pub struct GameInfo {
     /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<LevelsInfo>,
+    /// How the game is explained to those who have never played it, in steps to be played; absent where it is
+    /// not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lesson: Vec<LessonStep>,
+}
+
+/// A step of a lesson: some sentences, and a position in which the reader moves.
+///
+/// ```
+/// use plyd_protocol::LessonStep;
+///
+/// let body = serde_json::json!({
+///     "title": "The end", "text": "Who takes the last stone wins.", "task": "Take all three.",
+///     "rules": { "most": 3 }, "start": "3 1", "solutions": ["3"],
+/// });
+/// let step: LessonStep = serde_json::from_value(body)?;
+/// assert_eq!(step.solutions, ["3"]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct LessonStep {
+    /// What it is about, in a few words.
+    pub title: String,
+    /// The explanation.
+    pub text: String,
+    /// What the reader is asked to do.
+    pub task: String,
+    /// The rules that differ from the defaults.
+    #[serde(default)]
+    pub rules: Settings,
+    /// The position's text; absent: the rules' own start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// The moves that do it; empty: any legal move.
+    #[serde(default)]
+    pub solutions: Vec<String>,
 }
 
 /// The strength of each level.

@@ -79,7 +79,9 @@ pub use board::{Board, Cell, Grid, Mark, Piece, Side, Wall};
 #[doc(hidden)]
 pub use causes::with_causes;
 pub use decode::{DecodeError, decode, decode_offer};
-pub use describe::{GameInfo, GameSummary, LevelRating, LevelsInfo, Schemas, SettingInfo, SettingKind, Word};
+pub use describe::{
+    GameInfo, GameSummary, LessonStep, LevelRating, LevelsInfo, Schemas, SettingInfo, SettingKind, Word,
+};
 pub use echo::{echo, pointer};
 pub use error::{ErrorClass, ErrorCode};
 pub use hex::{Hash, ParseHexError, Seed};

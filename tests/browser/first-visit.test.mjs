@@ -10,6 +10,7 @@ const on = stage();
 /** A page of somebody who was never here. */
 async function firstVisit(options = {}) {
   const page = await visit(on, options);
+  await page.addInitScript(() => localStorage.removeItem('plyd.lessons'));
   await page.evaluate(() => { localStorage.clear(); sessionStorage.clear(); });
   // What the page sent is what is looked at.
   page.sent = [];
@@ -29,6 +30,7 @@ test('a first visit offers the games in pictures; the chosen one is played, agai
   await byTest(page, 'welcome-isolation').click();
   await until(page, (now) => now.game === 'isolation' && now.toMove === 'p1');
   assert.ok(await page.locator('#welcome-dialog').isHidden());
+  await byTest(page, 'lesson-close').click();
   await move(page, 0);
   assert.ok(await turnOf(page, 'p1', 1));
   const opened = page.sent.filter((request) => request.cmd === 'newgame' && request.session === 'p2').at(-1);
@@ -49,6 +51,67 @@ test('a choice that was put off is not offered again, nor to those whom an addre
   await until(again, (now) => now.toMove === 'p1');
   assert.ok(await again.locator('#welcome-dialog').isHidden());
   assert.ok(await (await visit(on)).locator('#welcome-dialog').isHidden());
+  await page.context().close();
+});
+
+/** Answers of the steps that ask for certain moves, as clicks on the small board: cells, then a tool. */
+const LESSONS = {
+  isolation: [['0,0'], ['0,1'], ['3,3']],
+  sudoku: [['0,3', '4'], ['3,3', '4'], ['3,3', '1']],
+  ijk: ['ArrowDown', 'ArrowLeft', 'ArrowUp', 'ArrowRight', 'ArrowDown'],
+};
+
+for (const [game, answers] of Object.entries(LESSONS)) {
+  test(`the lesson of ${game} is played to its end, once`, async () => {
+    const page = await firstVisit({ viewport: { width: 1280, height: 800 } });
+    await byTest(page, `welcome-${game}`).click();
+    const lesson = page.locator('#lesson');
+    for (const [step, answer] of answers.entries()) {
+      await page.waitForFunction((title) => document.getElementById('lesson-title')?.textContent.startsWith(title), `How to play, ${step + 1} of`);
+      await page.waitForFunction(() => document.querySelector('[data-testid="lesson-said"]').textContent === '');
+      if (step === 0) {
+        await assertAccessible(page);
+        await picture(page, `lesson-${game}`);
+      }
+      if (typeof answer === 'string') {
+        await byTest(page, 'lesson-next').focus();
+        await lesson.locator('.tools [data-move]').first().waitFor();
+        await page.keyboard.press(answer);
+      } else {
+        await lesson.locator(`[data-cell="${answer[0]}"]`).click();
+        if (answer[1]) await lesson.locator('.tools button', { hasText: answer[1] }).click();
+      }
+      await page.waitForFunction(() => /^Right/.test(document.querySelector('[data-testid="lesson-said"]').textContent));
+      await byTest(page, 'lesson-next').click();
+    }
+    await lesson.waitFor({ state: 'hidden' });
+    assert.equal((await pageState(page)).plies, '0', 'the game on the table waited');
+    assert.deepEqual(await page.evaluate(() => JSON.parse(localStorage.getItem('plyd.lessons'))), [game]);
+    await newGame(page, game);
+    assert.ok(await lesson.isHidden());
+    await byTest(page, 'how-to-play').click();
+    await lesson.locator('.board').waitFor();
+    assert.deepEqual(page.faults, []);
+    await page.context().close();
+  });
+}
+
+test('a move that does not do what a step asks for is shown, and tried again; the answer can be seen', async () => {
+  const page = await visit(on, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: 'dark' });
+  await newGame(page, 'isolation');
+  await byTest(page, 'how-to-play').tap();
+  const lesson = page.locator('#lesson');
+  for (let step = 0; step < 2; step += 1) await byTest(page, 'lesson-next').tap();
+  await lesson.locator('.target[data-cell="0,0"]').tap();
+  await page.waitForFunction(() => /not what is asked/.test(document.querySelector('[data-testid="lesson-said"]').textContent));
+  await picture(page, 'lesson-wrong-390x844');
+  await byTest(page, 'lesson-again').tap();
+  await byTest(page, 'lesson-show').tap();
+  await page.waitForFunction(() => /^Right. Player 1 wins/.test(document.querySelector('[data-testid="lesson-said"]').textContent));
+  await assertAccessible(page);
+  await byTest(page, 'lesson-next').tap();
+  await lesson.waitFor({ state: 'hidden' });
+  assert.deepEqual(page.faults, []);
   await page.context().close();
 });
 

@@ -97,6 +97,8 @@ export async function openIn(context, url) {
       page.faults.push(message.text());
     }
   });
+  // They know how to play: no lesson lies over the list of moves.
+  await page.addInitScript((games) => localStorage.setItem('plyd.lessons', JSON.stringify(games)), Object.keys(HANDS));
   await page.goto(url);
   await page.waitForSelector('html[data-ready]');
   return page;

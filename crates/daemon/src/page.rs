@@ -99,6 +99,7 @@ static FILES: &[File] = files! {
     "icon.svg"
     "index.html"
     "input.js"
+    "lesson.js"
     "looks.js"
     "main.js"
     "miniature.js"

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::evaluators::{EvaluatorAt, evaluator_at};
 use super::levels::Levels;
-use super::{AnyRoot, Playable};
+use super::{AnyRoot, LessonStep, Playable};
 use crate::effort::Effort;
 use crate::game::{Named, OpenError, Rules, Spec};
 use crate::options::weights::Tunable;
@@ -68,6 +68,8 @@ pub struct Entry {
     /// How boards of the game look on the page of `plyd gui`, as the text of a JavaScript module; none: as
     /// those of any game. Nothing here reads it; `gui/looks.js` says what it may hold.
     pub look: Option<&'static str>,
+    /// How the game is explained to those who have never played it, in steps to be played; empty: it is not.
+    pub lesson: &'static [LessonStep],
     /// What stands on the discs of pieces in [pictures](crate::svg) of its boards: kinds of pieces, each with
     /// a path of SVG around the origin, in a cell of 100 units. A kind without one has its label.
     pub glyphs: &'static [(&'static str, &'static str)],
@@ -97,6 +99,7 @@ impl Entry {
         bench: &[],
         solve: None,
         look: None,
+        lesson: &[],
         glyphs: &[],
         reports: None,
         open: |_, _, _| Err(OpenError::Impossible("the game has no way to open it".to_owned())),

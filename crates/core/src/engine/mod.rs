@@ -28,6 +28,7 @@ mod entry;
 mod evaluators;
 mod fault;
 mod learner;
+mod lesson;
 pub mod levels;
 mod perft;
 mod picture;
@@ -41,6 +42,7 @@ pub use entry::{Bench, Entry, Open, PlayerAt, Share, Solve, Solved};
 pub use evaluators::{EvaluatorAt, EvaluatorEntry, MakeEvaluator, NamedEvaluator};
 pub use fault::{Fault, FaultCode, Place};
 pub use learner::learner;
+pub use lesson::LessonStep;
 pub use root::open;
 
 pub use crate::options::OptionError;

@@ -128,6 +128,38 @@ pub fn rules(entry: &Entry, given: &Settings, seed: u64) -> Result<Rules, Fault>
     Ok(Rules::new(rules))
 }
 
+/// Rules as the commands' `--rules` takes them: `NAME=VALUE` joined by commas. The values are of the right
+/// kind, and not checked.
+///
+/// ```
+/// use plyd_core::engine::settings::written;
+/// use plyd_core::nim;
+///
+/// assert_eq!(written(&nim::ENTRY, "most=5").unwrap().int("most"), Some(5));
+/// assert_eq!(written(&nim::ENTRY, "most=5,least=1").unwrap_err(), "least=1");
+/// ```
+///
+/// # Errors
+/// The first one that is no rule of the game, or has a value of another kind.
+pub fn written<'a>(entry: &Entry, text: &'a str) -> Result<Rules, &'a str> {
+    let rules = text.split(',').filter(|rule| !rule.is_empty());
+    let rules: Result<_, _> = rules.map(|rule| one_written(entry, rule).ok_or(rule)).collect();
+    rules.map(Rules::new)
+}
+
+/// A rule from `name=value`.
+fn one_written(entry: &Entry, rule: &str) -> Option<(&'static str, Setting)> {
+    let (name, value) = rule.split_once('=')?;
+    let spec = entry.rules.iter().find(|spec| spec.name == name)?;
+    let value = match spec.kind {
+        Kind::Bool { .. } => Setting::Bool(value.parse().ok()?),
+        Kind::Int { .. } => Setting::Int(value.parse().ok()?),
+        Kind::Choice(_) | Kind::OpenChoice(_) | Kind::Seed => Setting::from(value),
+        Kind::ChoiceOrInt { .. } => value.parse().map_or_else(|_| Setting::from(value), Setting::Int),
+    };
+    Some((spec.name, value))
+}
+
 /// Opens a game; if that fails, says which part of the request is to blame.
 ///
 /// ```

@@ -2,16 +2,17 @@
 
 use plyd_protocol as wire;
 use plyd_protocol::{
-    DescribeWhat, ErrorCode, GameInfo, GameSummary, LevelRating, LevelsInfo, SettingInfo, SettingKind, Word,
+    DescribeWhat, ErrorCode, GameInfo, GameSummary, LessonStep, LevelRating, LevelsInfo, SettingInfo,
+    SettingKind, Word,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::state::request_error::RequestError;
 use plyd_bridge as bridge;
-use plyd_core::engine::Entry;
 use plyd_core::engine::levels::{Level, Rating};
 use plyd_core::engine::settings;
+use plyd_core::engine::{self, Entry};
 use plyd_core::game::{Kind, Named, Spec};
 use plyd_core::options::COMMON;
 
@@ -79,6 +80,19 @@ fn game(entry: &Entry) -> GameInfo {
         players: words(entry.players()),
         by: words(entry.endings.iter()),
         levels: levels(entry),
+        lesson: entry.lesson.iter().map(|step| lesson_step(entry, step)).collect(),
+    }
+}
+
+fn lesson_step(entry: &Entry, step: &engine::LessonStep) -> LessonStep {
+    let rules = settings::written(entry, step.rules).expect("the suite of every game opens its lesson");
+    LessonStep {
+        title: step.title.to_owned(),
+        text: step.text.to_owned(),
+        task: step.task.to_owned(),
+        rules: bridge::rules(&rules),
+        start: Some(step.start.to_owned()).filter(|text| !text.is_empty()),
+        solutions: step.solutions.iter().map(|&mv| mv.to_owned()).collect(),
     }
 }
 

@@ -22,6 +22,7 @@
 
 mod board;
 pub mod eval;
+mod lesson;
 pub mod notation;
 #[cfg(test)]
 mod oracle;
@@ -72,6 +73,7 @@ pub static ENTRY: Entry = Entry {
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
     look: Some(include_str!("look.js")),
+    lesson: lesson::STEPS,
     reports: Some(include_str!("reports.txt")),
     bench: BENCH,
     ..Entry::of::<Colosseum<u64>>(open)

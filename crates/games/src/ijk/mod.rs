@@ -26,6 +26,7 @@ mod board;
 mod counts;
 mod drawn;
 pub mod eval;
+mod lesson;
 mod nibbles;
 pub mod notation;
 #[cfg(test)]
@@ -87,6 +88,7 @@ pub static ENTRY: Entry = Entry {
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
     look: Some(include_str!("look.js")),
+    lesson: lesson::STEPS,
     reports: Some(include_str!("reports.txt")),
     bench: BENCH,
     solve: Some(solution::solve),

@@ -20,6 +20,7 @@
 mod board;
 mod decided;
 pub mod eval;
+mod lesson;
 pub mod notation;
 mod openings;
 #[cfg(test)]
@@ -86,6 +87,7 @@ pub static ENTRY: Entry = Entry {
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
     look: Some(include_str!("look.js")),
+    lesson: lesson::STEPS,
     glyphs: &[("token", KNIGHT)],
     reports: Some(include_str!("reports.txt")),
     bench: BENCH,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::eval::{ActionHeuristic, StateHeuristic};
+use super::lesson;
 use super::notation::{MOVE_GRAMMAR, POSITION_GRAMMAR, START, parse_position};
 use super::perfect::Perfect;
 use super::published::PublishedPlayer;
@@ -67,6 +68,7 @@ pub static ENTRY: Entry = Entry {
     move_grammar: MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
     look: Some(include_str!("look.js")),
+    lesson: lesson::STEPS,
     reports: Some(include_str!("reports.txt")),
     bench: &[
         Bench { rules: "", position: START, depth: 3, player: ("alphabeta", "state") },

@@ -30,6 +30,7 @@ mod class_graph;
 mod counts;
 mod entry;
 mod eval;
+mod lesson;
 mod neutrals;
 mod notation;
 mod opponent;

@@ -27,6 +27,7 @@ pub mod eval;
 mod filling;
 mod grid;
 pub mod layout;
+mod lesson;
 mod lines;
 mod naive;
 mod narrow;
@@ -98,6 +99,7 @@ pub static ENTRY: Entry = Entry {
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
     look: Some(include_str!("look.js")),
+    lesson: lesson::STEPS,
     reports: Some(include_str!("reports.txt")),
     bench: BENCH,
     ..Entry::of::<Sudoku>(open)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::effort::Effort;
 use crate::engine::settings;
 use crate::engine::{AnyRoot, Entry, ToMove};
-use crate::game::{Kind, Rules, Setting};
+use crate::game::Rules;
 
 /// A position that a game brings: rules, and where it starts.
 ///
@@ -36,17 +36,14 @@ impl Sample {
     /// # Errors
     /// A rule that the game does not have, or a value that it does not take.
     pub fn new(entry: &'static Entry, rules: &str, start: &str) -> Result<Self, String> {
-        let rules = rules.split(',').filter(|rule| !rule.is_empty()).map(|rule| {
-            setting(entry, rule).ok_or_else(|| {
-                let names: Vec<&str> = entry.rules.iter().map(|rule| rule.name).collect();
-                format!(
-                    "{}: `{rule}` is no rule; rules are `NAME=VALUE` joined by commas, with the names {names:?}",
-                    entry.name
-                )
-            })
-        });
+        let rules = settings::written(entry, rules).map_err(|rule| {
+            let names: Vec<&str> = entry.rules.iter().map(|rule| rule.name).collect();
+            format!(
+                "{}: `{rule}` is no rule; rules are `NAME=VALUE` joined by commas, with the names {names:?}",
+                entry.name
+            )
+        })?;
         let start = Some(start.to_owned()).filter(|text| !text.is_empty());
-        let rules = Rules::new(rules.collect::<Result<_, _>>()?);
         let given = rules.iter().map(|(name, value)| (name, value.clone())).collect();
         settings::rules(entry, &given, 0).map_err(|fault| format!("{}: {fault}", entry.name))?;
         Ok(Self { entry, rules, start })
@@ -180,17 +177,4 @@ pub fn next(root: &dyn AnyRoot) -> Vec<String> {
         ToMove::Chance => root.chance().into_iter().map(|outcome| outcome.mv).collect(),
         ToMove::Player(_) => root.legal(),
     }
-}
-
-/// A rule from `name=value`.
-fn setting(entry: &Entry, rule: &str) -> Option<(&'static str, Setting)> {
-    let (name, value) = rule.split_once('=')?;
-    let spec = entry.rules.iter().find(|spec| spec.name == name)?;
-    let value = match spec.kind {
-        Kind::Bool { .. } => Setting::Bool(value.parse().ok()?),
-        Kind::Int { .. } => Setting::Int(value.parse().ok()?),
-        Kind::Choice(_) | Kind::OpenChoice(_) | Kind::Seed => Setting::from(value),
-        Kind::ChoiceOrInt { .. } => value.parse().map_or_else(|_| Setting::from(value), Setting::Int),
-    };
-    Some((spec.name, value))
 }

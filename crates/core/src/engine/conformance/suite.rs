@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::effort::Effort;
 use crate::engine::levels::Levels;
 use crate::engine::settings::{self, Caps};
-use crate::engine::{AnyRoot, Counting, Entry};
+use crate::engine::{AnyRoot, Counting, Entry, LessonStep};
 use crate::game::{Kind, OpenError, Rules, Setting};
 use crate::search::Control;
 
@@ -82,7 +82,8 @@ pub fn name(name: &str) -> Result<(), String> {
     ))
 }
 
-/// Whether an entry says all that it has to, and its levels and its positions for the benchmark can be read.
+/// Whether an entry says all that it has to, its levels and its positions for the benchmark can be read, and
+/// its lesson can be played.
 ///
 /// ```
 /// use plyd_core::engine::conformance::entry;
@@ -123,7 +124,23 @@ pub fn entry(game: &'static Entry) -> Result<(), String> {
             .and_then(|options| root.engine(&options))
             .map_err(|fault| format!("{name}: bench: {fault}"))?;
     }
-    Ok(())
+    game.lesson.iter().try_for_each(|step| lesson(game, step))
+}
+
+/// Whether a step of a lesson has its words, and its solutions are moves of its position.
+fn lesson(game: &'static Entry, step: &LessonStep) -> Result<(), String> {
+    let in_step = |fault: &str| format!("{}: lesson: step `{}`: {fault}", game.name, step.title);
+    if [step.title, step.text, step.task].contains(&"") {
+        return Err(in_step("title, text or task is missing"));
+    }
+    let legal = Sample::new(game, step.rules, step.start)?.root()?.legal();
+    if legal.is_empty() {
+        return Err(in_step("nobody moves"));
+    }
+    match step.solutions.iter().find(|mv| !legal.iter().any(|text| text == *mv)) {
+        Some(mv) => Err(in_step(&format!("`{mv}` is no move"))),
+        None => Ok(()),
+    }
 }
 
 /// Whether the rules keep what every game promises, in random games under the default rules and under each
@@ -393,7 +410,22 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_wrong_is_named() {
-        static BROKEN: [(&str, Entry); 16] = [
+        const STEP: LessonStep = LessonStep {
+            title: "End",
+            text: "Whoever takes the last stone wins.",
+            task: "Take all.",
+            rules: "",
+            start: "3 1",
+            solutions: &["3"],
+        };
+        assert_eq!(entry(&Entry { lesson: &[STEP], ..NIM }), Ok(()));
+        static BROKEN: [(&str, Entry); 19] = [
+            (
+                "step `End`: `4` is no move",
+                Entry { lesson: &[LessonStep { solutions: &["4"], ..STEP }], ..NIM },
+            ),
+            ("step `End`: nobody moves", Entry { lesson: &[LessonStep { start: "0 1", ..STEP }], ..NIM }),
+            ("text or task is missing", Entry { lesson: &[LessonStep { task: "", ..STEP }], ..NIM }),
             ("`Nim` is no name for a game", Entry { name: "Nim", ..NIM }),
             ("no about", Entry { about: "", ..NIM }),
             ("no bench", Entry { bench: &[], ..NIM }),

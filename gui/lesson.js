@@ -1,0 +1,208 @@
+/**
+ * How a game is played: the steps that its folder brings, each played on a small board by the server's rules. It knows no
+ * rules and no game; one that brings no steps has no lesson.
+ *
+ * @typedef {{title: string, text: string, task: string, rules: object, start?: string, solutions: string[]}} Step
+ */
+import { BoardView } from './board.js';
+import { handOf, inputOf } from './board-panel.js';
+import { cellsOf, change, drawn } from './changes.js';
+import { byId, el, prose } from './dom.js';
+import { loadLook, lookOf } from './looks.js';
+import { motionBetween, show } from './motion.js';
+import { isMoving } from './preferences.js';
+import { PLAIN } from './symmetry.js';
+import { outcomeWords } from './words.js';
+
+const WANT = ['to_move', 'outcome', 'legal', 'chance', 'board'];
+/** Where the lesson covers the page, and is not beside the board. */
+const COVERS = '(orientation: portrait), (max-height: 560px)';
+
+export class Lesson {
+	#dialog = byId('lesson');
+	#about = null;
+	#at = 0;
+	#node = null;
+	#motion = null;
+	#input = null;
+	/** Of this step: null until a move is made, then whether it was the one that is asked for. */
+	#right = null;
+	#parts = {};
+	#board = null;
+
+	/** @param {(game: object, position: object, want: string[]) => Promise<object>} ask  @param {(game: string) => void} closed */
+	constructor(ask, closed) {
+		this.ask = ask;
+		this.#dialog.addEventListener('close', () => {
+			this.#cover(false);
+			closed(this.#about.name);
+			this.#dialog.replaceChildren();
+		});
+		this.#dialog.addEventListener('keydown', (event) => {
+			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+			if (event.key === 'Escape') this.close();
+			else if (event.key === 'Enter' || event.key === ' ' || !(this.#input?.key?.(event) ?? false)) return;
+			event.preventDefault();
+		});
+	}
+
+	get isOpen() {
+		return this.#dialog.open;
+	}
+
+	get game() {
+		return this.#about?.name;
+	}
+
+	close() {
+		this.#dialog.close();
+	}
+
+	/** Opens the lesson of a game. @param {object} about  what the server said of it */
+	async open(about, byItself = false) {
+		this.#about = about;
+		this.#build();
+		if (!this.#dialog.open) {
+			if (matchMedia(COVERS).matches) this.#dialog.showModal();
+			else this.#dialog.show();
+			this.#cover(true);
+			// Nobody asked for it: the keys stay with the game.
+			if (byItself && !this.#dialog.matches(':modal')) document.activeElement.blur();
+		}
+		await loadLook(about.name);
+		await this.#go(0);
+	}
+
+	#build() {
+		const parts = {
+			title: el('h2', { id: 'lesson-title' }),
+			text: el('p', {}),
+			task: el('p.task', {}),
+			host: el('div.board-host', {}),
+			tools: el('div.tools', { role: 'toolbar', 'aria-label': 'This step’s move' }),
+			said: el('p.said', { role: 'status', testid: 'lesson-said' }),
+			back: el('button', { testid: 'lesson-back', onclick: () => this.#go(this.#at - 1) }, 'Back'),
+			again: el('button', { testid: 'lesson-again', onclick: () => this.#go(this.#at) }, 'Try again'),
+			reveal: el('button', { testid: 'lesson-show', onclick: () => this.#play(this.#step.solutions[0]) }, 'Show me'),
+			next: el('button', { testid: 'lesson-next', onclick: () => this.#next() }),
+		};
+		this.#parts = parts;
+		this.#dialog.replaceChildren(
+			el('div.row', {}, parts.title,
+				el('button.plain', { 'aria-label': 'Close', testid: 'lesson-close', onclick: () => this.close() }, '✕')),
+			parts.text, parts.task, parts.host, parts.tools, parts.said,
+			el('div.row.end', {}, parts.back, parts.again, parts.reveal, parts.next));
+		this.#board = new BoardView(parts.host, handOf(() => this.#input, (cell) => this.#owns(cell)));
+		parts.host.firstElementChild.dataset.testid = 'lesson-board';
+		parts.host.firstElementChild.setAttribute('aria-label', 'Board of the lesson');
+	}
+
+	/** What lies below the lesson can be reached neither by keys nor by a screen reader. */
+	#cover(covers) {
+		for (const part of this.#dialog.parentElement.children) {
+			if (part !== this.#dialog && !part.classList.contains('strip')) part.inert = covers;
+		}
+	}
+
+	get #step() {
+		return this.#about.lesson[this.#at];
+	}
+
+	#owns(cell) {
+		return (this.#node?.board.pieces ?? []).some((piece) => (piece.owner ?? this.#node.to_move) === this.#node.to_move
+			&& cellsOf(piece).some((part) => part.join() === cell.join()));
+	}
+
+	#next() {
+		if (this.#at + 1 < this.#about.lesson.length) this.#go(this.#at + 1);
+		else this.close();
+	}
+
+	/** Begins a step, once more if it is this one. */
+	async #go(at) {
+		this.#at = at;
+		this.#right = null;
+		this.#node = null;
+		await this.#reach([], null);
+	}
+
+	/** What the server says of the step's position after some moves. */
+	#inspect(moves) {
+		const { rules, start } = this.#step;
+		return this.ask({ game: this.#about.name, rules }, start === undefined ? { moves } : { start, moves }, WANT);
+	}
+
+	/** Comes to the position after some moves of this step, the last of which was just made. */
+	async #reach(moves, move) {
+		const step = this.#step;
+		this.#input = null;
+		try {
+			const node = await this.#inspect(moves);
+			if (this.#step !== step) return;
+			const side = move && lookOf(this.#about.name).slide?.(move);
+			this.#motion = this.#node && moves.length ? motionBetween(this.#node.board, node.board, side) : null;
+			this.#node = node;
+			if (!moves.length) this.#input = this.#inputFor(node);
+			this.#draw();
+			if (node.to_move === 'chance') await this.#reach([...moves, drawn(node.chance, Math.random())], null);
+		} catch (error) {
+			this.#parts.said.textContent = error.message;
+		}
+	}
+
+	#inputFor(node) {
+		const context = {
+			board: node.board,
+			legal: node.legal,
+			mover: node.to_move,
+			view: () => PLAIN,
+			play: (move) => this.#play(move),
+			changed: () => { if (this.#node === node) this.#draw(); },
+			preview: async (move) => change(node.board, (await this.#inspect([move])).board),
+		};
+		return inputOf(this.#about.name, context);
+	}
+
+	#play(move) {
+		const { solutions } = this.#step;
+		this.#right = !solutions.length || solutions.includes(move);
+		this.#reach([move], move);
+	}
+
+	#draw() {
+		const { lesson, by } = this.#about;
+		const { title, text, task } = this.#step;
+		const { host, tools, said, back, again, reveal, next, ...parts } = this.#parts;
+		const node = this.#node;
+		parts.title.textContent = `How to play, ${this.#at + 1} of ${lesson.length}: ${title}`;
+		parts.text.replaceChildren(...prose(text));
+		parts.task.replaceChildren(...prose(task));
+		const found = this.#motion;
+		this.#motion = null;
+		const overlay = this.#input?.overlay() ?? {};
+		this.#board.draw({
+			board: node.board, view: PLAIN, last: new Set(), look: lookOf(this.#about.name), overlay,
+			move: found && isMoving() ? (stage) => show(found, stage) : undefined,
+		});
+		host.classList.toggle('quiet', Boolean(overlay.quiet));
+		host.classList.toggle('swipes', Boolean(this.#input?.swipe));
+		host.style.setProperty('--ratio', this.#board.ratio);
+		const focused = tools.contains(document.activeElement) ? document.activeElement.textContent : null;
+		tools.replaceChildren(...(this.#input?.tools?.() ?? []).map((tool) => el('button', {
+			title: tool.title, class: tool.className, onclick: tool.act, 'data-move': tool.move,
+			'aria-label': tool.title && tool.label.length < 3 ? tool.title : null,
+		}, tool.label)));
+		if (focused) [...tools.children].find((button) => button.textContent === focused)?.focus();
+		const end = node.outcome ? ` ${outcomeWords(node.outcome, by)}` : '';
+		said.textContent = this.#right === null ? '' : this.#right ? `Right.${end}`
+			: `That can be played, but it is not what is asked for.${end}`;
+		said.classList.toggle('wrong', this.#right === false);
+		const isLast = this.#at + 1 === lesson.length;
+		back.disabled = this.#at === 0;
+		again.hidden = this.#right === null;
+		reveal.hidden = this.#right !== null || !this.#step.solutions.length;
+		next.textContent = isLast ? 'To the game' : this.#right ? 'Next' : 'Skip';
+		next.classList.toggle('primary', Boolean(this.#right));
+		if (this.#right && !this.#dialog.contains(document.activeElement)) next.focus();
+	}
+}
