@@ -163,6 +163,16 @@ test('after a game: rematch with sides swapped, a review, weaker and stronger op
   assert.ok(await byTest(page, 'rematch').isHidden());
   await playOut(page);
   await picture(page, 'after-game');
+  for (const size of [{ width: 390, height: 844 }, { width: 844, height: 390 }]) {
+    await page.setViewportSize(size);
+    const inside = await page.evaluate(() => {
+      const room = document.querySelector('.now').getBoundingClientRect();
+      return [...document.querySelectorAll('#after button')].every((one) => one.getBoundingClientRect().bottom <= room.bottom + 0.5);
+    });
+    assert.ok(inside, `the offers are cut off at ${size.width}x${size.height}`);
+  }
+  await picture(page, 'after-game-844x390');
+  await page.setViewportSize({ width: 1280, height: 900 });
   await assertAccessible(page);
   await byTest(page, 'review').click();
   await until(page, (now) => now.cursor === '0' && now.mode === 'analyse');
