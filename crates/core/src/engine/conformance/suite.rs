@@ -418,7 +418,8 @@ mod tests {
             start: "3 1",
             solutions: &["3"],
         };
-        assert_eq!(entry(&Entry { lesson: &[STEP], ..NIM }), Ok(()));
+        static EXPLAINED: Entry = Entry { lesson: &[STEP], ..NIM };
+        assert_eq!(entry(&EXPLAINED), Ok(()));
         static BROKEN: [(&str, Entry); 19] = [
             (
                 "step `End`: `4` is no move",
