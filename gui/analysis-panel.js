@@ -15,17 +15,21 @@ export class AnalysisPanel {
 	#count = el('input.narrow', { type: 'number', min: 1, max: 20, step: 1, testid: 'multipv', 'aria-label': 'Lines' });
 	#whole = el('button', { testid: 'whole-game' }, 'Whole game');
 	#show = el('input', { type: 'checkbox', checked: true, id: 'show-line' });
+	#values = el('input', { type: 'checkbox', testid: 'values' });
 	#about = el('p.about-search', { testid: 'analysis-about' });
 	#lines = el('ol.lines', { 'aria-label': 'Lines' });
 	#graph = svg('svg.graph', { role: 'img', testid: 'graph', preserveAspectRatio: 'none' });
 	#hovered = null;
+	#drawn = null;
+	#all = false;
 
 	constructor(table, analysis, board) {
 		Object.assign(this, { table, analysis, board });
 		this.#count.value = analysis.multipv;
 		byId('analysis').append(
-			el('div.row', {}, this.#toggle, el('label.inline', {}, this.#count, ' lines'), this.#whole,
-				el('label.inline', { title: 'Draw the main line on the board' }, this.#show, ' draw')),
+			el('div.row', {}, this.#toggle, el('label.inline', {}, this.#count, ' lines'), this.#whole),
+			el('div.row', {}, el('label.inline', { title: 'Draw the main line on the board' }, this.#show, ' draw'),
+				el('label.inline', { title: 'Colour all legal moves by their value (V)' }, this.#values, ' values')),
 			this.#about, this.#lines, this.#graph,
 		);
 		this.#toggle.addEventListener('click', () => analysis.turn(!analysis.on));
@@ -35,6 +39,7 @@ export class AnalysisPanel {
 			analysis.ask(lines);
 		});
 		this.#whole.addEventListener('click', () => (analysis.progress ? analysis.endSweep() : analysis.wholeGame(250)));
+		this.#values.addEventListener('change', () => this.showValues(this.#values.checked));
 		this.#show.addEventListener('change', () => {
 			board.showLine = this.#show.checked;
 			this.draw();
@@ -55,6 +60,20 @@ export class AnalysisPanel {
 		});
 	}
 
+	/** Colours all legal moves by their value, or ends that. */
+	async showValues(on) {
+		const { analysis, board } = this;
+		this.#values.checked = on;
+		if (on && !this.values) {
+			const { Values } = await import('./values.js');
+			this.values = new Values(this.table, analysis, () => board.repaint());
+			this.#about.after(this.values.legend);
+			board.layers.push(() => this.values.overlay(board.left()));
+		}
+		analysis.askAll(on);
+		board.repaint();
+	}
+
 	#hover(rank) {
 		this.#hovered = rank ?? null;
 		this.#drawLine();
@@ -66,7 +85,14 @@ export class AnalysisPanel {
 		this.#toggle.textContent = analysis.on ? 'Stop' : 'Analyse';
 		this.#whole.textContent = analysis.progress ? `Stop (${analysis.progress.join('/')})` : 'Whole game';
 		this.#about.textContent = this.#words();
+		// The colours are explained in the place of the search's figures, so that nothing moves.
+		this.#about.hidden = Boolean(this.values && analysis.all);
 		this.#drawLines();
+		if (this.values) {
+			if (this.#drawn !== analysis.lines || analysis.all !== this.#all) this.board.repaint();
+			[this.#drawn, this.#all] = [analysis.lines, analysis.all];
+			this.values.paint();
+		}
 		this.#drawBar();
 		this.#drawLine();
 		if (table.game) drawGraph(this.#graph, table.game);
@@ -94,6 +120,7 @@ export class AnalysisPanel {
 			}
 			const button = item.firstElementChild;
 			button.dataset.rank = line.rank;
+			button.dataset.move = line.move;
 			const words = viewWords(analysis.player === 'p2' ? flipped(line.score) : line.score);
 			button.dataset.score = words;
 			button.title = `${playerName(analysis.player)} to move; depth ${line.depth}; a click plays it`;
@@ -133,7 +160,7 @@ export class AnalysisPanel {
 		const { analysis, table } = this;
 		const hovered = analysis.lines.find((line) => String(line.rank) === this.#hovered);
 		// In a game nothing is shown but what was asked for.
-		const found = table.mode === 'analyse' ? hovered?.pv ?? analysis.lines[0]?.pv ?? table.thinking?.lines[0]?.pv : null;
+		const found = table.mode === 'analyse' ? hovered?.pv ?? (analysis.all ? null : analysis.lines[0]?.pv) ?? table.thinking?.lines[0]?.pv : null;
 		const line = hovered?.pv ?? table.hint?.line?.pv ?? found ?? [];
 		this.board.showPv(table.node && table.connection.isOpen ? line : []);
 	}

@@ -29,6 +29,8 @@ export class BoardPanel {
 		this.inputChanged = inputChanged;
 		/** Whether the main line is drawn on the board. */
 		this.showLine = true;
+		/** What others draw on the board; each gives what it adds to the overlay. @type {Array<() => object|null>} */
+		this.layers = [];
 		const to = (name) => (...args) => this.input?.[name]?.(...args);
 		this.board = new BoardView(byId('board'), {
 			cell: to('cell'),
@@ -51,6 +53,11 @@ export class BoardPanel {
 		const { node } = this.table;
 		return (node?.board.pieces ?? []).some((piece) => (piece.owner ?? node.to_move) === node.to_move
 			&& cellsOf(piece).some((part) => part.join() === cell.join()));
+	}
+
+	/** The legal moves that what is chosen leaves. */
+	left() {
+		return this.input?.left?.() ?? this.table.node?.legal ?? [];
 	}
 
 	/** Draws what the table shows. */
@@ -84,7 +91,7 @@ export class BoardPanel {
 	#paint() {
 		if (!this.#scene) return;
 		const overlay = this.input?.overlay() ?? {};
-		this.board.draw({ ...this.#scene, fresh: this.#fresh, slide: this.#slide, overlay: this.#withLine(overlay) });
+		this.board.draw({ ...this.#scene, fresh: this.#fresh, slide: this.#slide, overlay: this.#withLayers(this.#withLine(overlay)) });
 		// What has come is animated once, however often its position is painted.
 		this.#fresh = new Set();
 		byId('table').style.setProperty('--ratio', this.board.ratio);
@@ -92,6 +99,22 @@ export class BoardPanel {
 		classList.toggle('quiet', Boolean(overlay.quiet));
 		classList.toggle('swipes', Boolean(this.input?.swipe));
 		this.#paintTools();
+	}
+
+	/** Draws again what others draw on the board. */
+	repaint() {
+		this.#paint();
+	}
+
+	#withLayers(overlay) {
+		const added = this.layers.map((layer) => layer()).filter(Boolean);
+		if (!added.length) return overlay;
+		return {
+			...overlay,
+			valued: new Set(added.flatMap(({ valued }) => [...(valued ?? [])])),
+			under: added.flatMap(({ under }) => under ?? []),
+			above: added.flatMap(({ above }) => above ?? []),
+		};
 	}
 
 	#paintTools() {

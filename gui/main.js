@@ -16,7 +16,7 @@ import { MovesPanel } from './moves-panel.js';
 import { outcomeWords, playerName } from './words.js';
 
 const table = new Table(connection, await restore(), loadLook);
-const analysis = new Analysis(table);
+const analysis = new Analysis(table, (game) => Boolean(settled.get(game)?.options.some(({ name }) => name === 'exact')));
 
 /** What the server said of each game; asked anew after each connection, since it may be another server. */
 const described = new Map();
@@ -254,6 +254,7 @@ document.addEventListener('keydown', (event) => {
 	if (event.target.closest('input, select, textarea, dialog')) return;
 	if (event.key === '/') moves.focus();
 	else if (event.key === 'b') board.board.focus();
+	else if (event.key === 'v' && table.mode === 'analyse') panel.showValues(!analysis.all);
 	else if (event.key === 'a') setMode(table.mode === 'play' ? 'analyse' : 'play');
 	else if (KEYS[event.key] && !button(KEYS[event.key]).disabled) button(KEYS[event.key]).click();
 	// Keys of the game work wherever the focus is, but for those that move it or press buttons.

@@ -115,6 +115,8 @@ static FILES: &[File] = files! {
     "style.css"
     "symmetry.js"
     "table.js"
+    "value.js"
+    "values.js"
     "words.js"
 };
 
