@@ -6,6 +6,7 @@ import { BoardView } from './board.js';
 import { cellsOf, change, pieceKey, touched } from './changes.js';
 import { el, byId } from './dom.js';
 import { cellInput } from './input.js';
+import { layersOverlay, withoutHidden } from './layers.js';
 import { lookOf } from './looks.js';
 import { boardWords, playerName } from './words.js';
 
@@ -91,7 +92,8 @@ export class BoardPanel {
 	#paint() {
 		if (!this.#scene) return;
 		const overlay = this.input?.overlay() ?? {};
-		this.board.draw({ ...this.#scene, fresh: this.#fresh, slide: this.#slide, overlay: this.#withLayers(this.#withLine(overlay)) });
+		const board = withoutHidden(this.table.game.game, this.#scene.board);
+		this.board.draw({ ...this.#scene, board, fresh: this.#fresh, slide: this.#slide, overlay: this.#withLayers(this.#withLine(overlay)) });
 		// What has come is animated once, however often its position is painted.
 		this.#fresh = new Set();
 		byId('table').style.setProperty('--ratio', this.board.ratio);
@@ -107,7 +109,8 @@ export class BoardPanel {
 	}
 
 	#withLayers(overlay) {
-		const added = this.layers.map((layer) => layer()).filter(Boolean);
+		const { game, node } = this.table;
+		const added = [layersOverlay(game.game, node.board), ...this.layers.map((layer) => layer())].filter(Boolean);
 		if (!added.length) return overlay;
 		return {
 			...overlay,

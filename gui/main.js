@@ -5,6 +5,7 @@ import { AnalysisPanel } from './analysis-panel.js';
 import { BoardPanel } from './board-panel.js';
 import { LoadDialog, NewGameDialog } from './dialogs.js';
 import { byId, el } from './dom.js';
+import { layerSwitches } from './layers.js';
 import { loadLook, moveWords } from './looks.js';
 import { isLive } from './record.js';
 import { connection } from './server.js';
@@ -37,7 +38,7 @@ function describe(game) {
 const board = new BoardPanel(table, () => moves.draw());
 const moves = new MovesPanel(table, () => board.input?.left?.());
 const seats = new SeatsPanel(table, (game) => settled.get(game));
-const panel = new AnalysisPanel(table, analysis, board);
+const panel = new AnalysisPanel(table, analysis, board, moves);
 const newGame = new NewGameDialog(table, describe);
 const load = new LoadDialog(table);
 const button = (name) => document.querySelector(`[data-testid="${name}"]`);
@@ -187,7 +188,10 @@ const actions = {
 	'bring-back': () => table.bringBack(),
 	'mode-play': () => setMode('play'),
 	'mode-analyse': () => setMode('analyse'),
-	settings: () => byId('settings-dialog').showModal(),
+	settings: () => {
+		byId('layers').replaceChildren(...layerSwitches(table.game.game, table.node?.board ?? {}, () => board.repaint()));
+		byId('settings-dialog').showModal();
+	},
 	'settings-close': () => byId('settings-dialog').close(),
 	'new-game': () => newGame.open(),
 	load: () => load.open(),
@@ -254,6 +258,7 @@ document.addEventListener('keydown', (event) => {
 	if (event.target.closest('input, select, textarea, dialog')) return;
 	if (event.key === '/') moves.focus();
 	else if (event.key === 'b') board.board.focus();
+	else if (event.key.toLowerCase() === 'm' && table.mode === 'analyse') panel.review?.jump(event.shiftKey ? -1 : 1);
 	else if (event.key === 'v' && table.mode === 'analyse') panel.showValues(!analysis.all);
 	else if (event.key === 'a') setMode(table.mode === 'play' ? 'analyse' : 'play');
 	else if (KEYS[event.key] && !button(KEYS[event.key]).disabled) button(KEYS[event.key]).click();
