@@ -66,7 +66,10 @@ export class AnalysisPanel {
 	async startReview() {
 		if (!this.review) {
 			const { ReviewPanel } = await import('./review-panel.js');
-			this.review ??= new ReviewPanel(this.table, this.analysis.hasExact, this.board, this.moves, () => this.draw());
+			this.review ??= new ReviewPanel(this.table, this.analysis.hasExact, this.board, this.moves, () => {
+				this.analysis.rest(Boolean(this.review.review.progress));
+				this.draw();
+			});
 			this.moves.markAt = (ply) => this.review.markAt(ply);
 			this.#lines.before(this.review.root);
 		}

@@ -27,6 +27,7 @@ export class Analysis extends EventTarget {
 		this.multipv = 3;
 		/** Whether all legal moves are asked for. */
 		this.all = false;
+		this.resting = false;
 		/** What is known of this position: the lines, who is to move, why the search ended. */
 		this.lines = [];
 		this.stats = null;
@@ -50,6 +51,13 @@ export class Analysis extends EventTarget {
 		this.#follow();
 	}
 
+	/** Rests while a review needs the engine, or goes on. */
+	rest(resting) {
+		if (resting === this.resting) return;
+		this.resting = resting;
+		this.#follow();
+	}
+
 	askAll(all) {
 		this.all = all;
 		this.#key = null;
@@ -60,7 +68,7 @@ export class Analysis extends EventTarget {
 	#follow() {
 		const { table } = this;
 		const { node } = table;
-		const can = this.on && table.mode === 'analyse' && !this.progress && table.settled && !table.outcome && node.to_move !== 'chance'
+		const can = this.on && table.mode === 'analyse' && !this.progress && !this.resting && table.settled && !table.outcome && node.to_move !== 'chance'
 			&& table.connection.isOpen;
 		const key = can ? JSON.stringify([table.game.game, table.game.rules, table.position, this.multipv, this.all]) : '';
 		if (key === this.#key) return;

@@ -101,7 +101,8 @@ export class Review extends EventTarget {
 		this.of = game;
 		this.moves = new Map();
 		this.trouble = '';
-		const chosen = game.moves.filter((move) => !move.startsWith('~')).length;
+		const opening = game.opening ?? 0;
+		const chosen = game.moves.slice(opening).filter((move) => !move.startsWith('~')).length;
 		this.progress = [0, chosen];
 		this.#emit();
 		try {
@@ -110,7 +111,7 @@ export class Review extends EventTarget {
 			const judge = new Judge(this.#asker(game, run, limit), decisive, this.hasExact(game.game));
 			const end = await table.inspect(game.moves.length);
 			let behind = end.outcome && { player: 'p1', score: ofEnd(end.outcome, 'p1') };
-			for (let ply = game.moves.length - 1; ply >= 0 && run === this.#run; ply -= 1) {
+			for (let ply = game.moves.length - 1; ply >= opening && run === this.#run; ply -= 1) {
 				const { to_move: player, legal, outcome } = await table.inspectAt(positionOf(game, ply));
 				if (run !== this.#run) return;
 				if (outcome || player === 'chance') {
