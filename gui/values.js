@@ -33,6 +33,8 @@ export function gradeOf(score, best, decisive) {
 	if (likely === null) return null;
 	const edge = score.bound === 'lower' ? '≥' : score.bound === 'upper' ? '≤' : '';
 	const lost = (likelihood(best, decisive) ?? likely) - likely;
+	// A bound above the best says nothing yet.
+	if (score.bound === 'upper' && lost <= 0 && score !== best) return null;
 	return { kind: STEPS.find(([least]) => lost >= least)?.[1] ?? 'near', text: edge + (units(score.eval).replace(/\.?0+$/, '') || '0') };
 }
 
@@ -148,7 +150,7 @@ const valued = (grade, ...parts) => svg('g', { class: 'valued', 'data-value': gr
 
 function disc(grade, x, y) {
 	const text = caption(grade.text, x, y);
-	text.setAttribute('font-size', grade.text.length <= 2 ? 26 : grade.text.length === 3 ? 21 : 16);
+	text.setAttribute('font-size', [26, 26, 26, 21, 16][grade.text.length] ?? 12);
 	return valued(grade, svg('circle', { cx: x, cy: y, r: 27 }), text);
 }
 
