@@ -61,7 +61,7 @@ impl<B: Bits> Flood<B> {
         by_colour(first, second, race)
     }
 
-    /// The cells that one side alone reaches first, as a layer of a board; `place` says where a cell is drawn.
+    /// The cells that one side alone reaches first, as a layer of a board; `place` says where a cell is.
     pub(crate) fn ground(&self, place: impl Fn(u8) -> Cell) -> Layer {
         let held = [(Side::First, self.first & !self.second), (Side::Second, self.second & !self.first)];
         let marks = held.into_iter().flat_map(|(side, cells)| {

@@ -79,7 +79,7 @@ pub struct Mark {
 /// use plyd_core::game::{Drawing, Layer, Mark, Side};
 ///
 /// let mark = Mark { cell: (0, 1), mark: "ground", owner: Some(Side::First), label: None };
-/// let ground = Layer { name: "ground", label: "Ground of each side", marks: vec![mark], ..Layer::default() };
+/// let ground = Layer { name: "ground", label: "Ground", marks: vec![mark], ..Layer::default() };
 /// let board = Drawing { rows: 1, cols: 2, layers: vec![ground], ..Drawing::default() };
 /// assert!(!board.layers[0].is_usual);
 /// ```
