@@ -111,7 +111,7 @@ test('the page marks moves as `plyd review` does', async () => {
   }
 });
 
-test('one looks for the better move of a mistake; the game stays as it was, and the engine is idle after a stop', async () => {
+test('one looks for the better move of a mistake; the game stays as it was', async () => {
   const page = await visit(on);
   await newGame(page, 'isolation', { width: 7, height: 7 });
   const { text } = await pageState(page);
