@@ -16,7 +16,7 @@ export function showAfter(table, about, review) {
 	const swapped = { p1: seats.p2, p2: seats.p1 };
 	const offers = [
 		offer('rematch', 'Rematch', 'The same once more, with the sides swapped', () => playAgain(table, about, swapped)),
-		offer('review', 'Review', 'Go through the game with evaluations', review, false),
+		offer('review-game', 'Review', 'Mark each move: what it kept, what it gave away', review, false),
 	];
 	if (side) {
 		const level = levelOf(seats[side], about);

@@ -15,17 +15,22 @@ export class AnalysisPanel {
 	#count = el('input.narrow', { type: 'number', min: 1, max: 20, step: 1, testid: 'multipv', 'aria-label': 'Lines' });
 	#whole = el('button', { testid: 'whole-game' }, 'Whole game');
 	#show = el('input', { type: 'checkbox', checked: true, id: 'show-line' });
+	#values = el('input', { type: 'checkbox', testid: 'values' });
+	#review = el('button', { testid: 'review', title: 'Mark each move of the game: what it kept, what it gave away' }, 'Review');
 	#about = el('p.about-search', { testid: 'analysis-about' });
 	#lines = el('ol.lines', { 'aria-label': 'Lines' });
 	#graph = svg('svg.graph', { role: 'img', testid: 'graph', preserveAspectRatio: 'none' });
 	#hovered = null;
+	#drawn = null;
+	#all = false;
 
-	constructor(table, analysis, board) {
-		Object.assign(this, { table, analysis, board });
+	constructor(table, analysis, board, moves) {
+		Object.assign(this, { table, analysis, board, moves });
 		this.#count.value = analysis.multipv;
 		byId('analysis').append(
-			el('div.row', {}, this.#toggle, el('label.inline', {}, this.#count, ' lines'), this.#whole,
-				el('label.inline', { title: 'Draw the main line on the board' }, this.#show, ' draw')),
+			el('div.row', {}, this.#toggle, el('label.inline', {}, this.#count, ' lines'), this.#whole),
+			el('div.row', {}, this.#review, el('label.inline', { title: 'Draw the main line on the board' }, this.#show, ' draw'),
+				el('label.inline', { title: 'Colour all legal moves by their value (V)' }, this.#values, ' values')),
 			this.#about, this.#lines, this.#graph,
 		);
 		this.#toggle.addEventListener('click', () => analysis.turn(!analysis.on));
@@ -35,6 +40,8 @@ export class AnalysisPanel {
 			analysis.ask(lines);
 		});
 		this.#whole.addEventListener('click', () => (analysis.progress ? analysis.endSweep() : analysis.wholeGame(250)));
+		this.#review.addEventListener('click', () => this.startReview());
+		this.#values.addEventListener('change', () => this.showValues(this.#values.checked));
 		this.#show.addEventListener('change', () => {
 			board.showLine = this.#show.checked;
 			this.draw();
@@ -55,6 +62,34 @@ export class AnalysisPanel {
 		});
 	}
 
+	/** Begins a review of the game, or ends the one that runs. */
+	async startReview() {
+		if (!this.review) {
+			const { ReviewPanel } = await import('./review-panel.js');
+			this.review ??= new ReviewPanel(this.table, this.analysis.hasExact, this.board, this.moves, () => {
+				this.analysis.rest(Boolean(this.review.review.progress));
+				this.draw();
+			});
+			this.moves.markAt = (ply) => this.review.markAt(ply);
+			this.#lines.before(this.review.root);
+		}
+		this.review.toggle();
+	}
+
+	/** Colours all legal moves by their value, or ends that. */
+	async showValues(on) {
+		const { analysis, board } = this;
+		this.#values.checked = on;
+		if (on && !this.values) {
+			const { Values } = await import('./values.js');
+			this.values = new Values(this.table, analysis, () => board.repaint());
+			this.#about.after(this.values.legend);
+			board.layers.push(() => this.values.overlay(board.left()));
+		}
+		analysis.askAll(on);
+		board.repaint();
+	}
+
 	#hover(rank) {
 		this.#hovered = rank ?? null;
 		this.#drawLine();
@@ -66,7 +101,18 @@ export class AnalysisPanel {
 		this.#toggle.textContent = analysis.on ? 'Stop' : 'Analyse';
 		this.#whole.textContent = analysis.progress ? `Stop (${analysis.progress.join('/')})` : 'Whole game';
 		this.#about.textContent = this.#words();
+		// The colours are explained in the place of the search's figures, so that nothing moves.
+		const reviewed = Boolean(this.review && !this.review.root.hidden);
+		this.#lines.hidden = reviewed;
+		this.#review.textContent = this.review?.review.progress ? 'Stop the review' : 'Review';
+		if (this.values) this.values.legend.classList.toggle('unseen', reviewed);
+		this.#about.hidden = reviewed || Boolean(this.values && analysis.all);
 		this.#drawLines();
+		if (this.values) {
+			if (this.#drawn !== analysis.lines || analysis.all !== this.#all) this.board.repaint();
+			[this.#drawn, this.#all] = [analysis.lines, analysis.all];
+			this.values.paint();
+		}
 		this.#drawBar();
 		this.#drawLine();
 		if (table.game) drawGraph(this.#graph, table.game);
@@ -94,7 +140,8 @@ export class AnalysisPanel {
 			}
 			const button = item.firstElementChild;
 			button.dataset.rank = line.rank;
-			const words = viewWords(analysis.player === 'p2' ? flipped(line.score) : line.score);
+			button.dataset.move = line.move;
+			const words = viewWords(analysis.player === 'p2' && line.score ? flipped(line.score) : line.score);
 			button.dataset.score = words;
 			button.title = `${playerName(analysis.player)} to move; depth ${line.depth}; a click plays it`;
 			button.querySelector('.score').textContent = words;
@@ -133,8 +180,8 @@ export class AnalysisPanel {
 		const { analysis, table } = this;
 		const hovered = analysis.lines.find((line) => String(line.rank) === this.#hovered);
 		// In a game nothing is shown but what was asked for.
-		const found = table.mode === 'analyse' ? hovered?.pv ?? analysis.lines[0]?.pv ?? table.thinking?.lines[0]?.pv : null;
-		const line = hovered?.pv ?? table.hint?.line?.pv ?? found ?? [];
+		const found = table.mode === 'analyse' ? hovered?.pv ?? (analysis.all ? null : analysis.lines[0]?.pv) ?? table.thinking?.lines[0]?.pv : null;
+		const line = hovered?.pv ?? this.review?.line ?? table.hint?.line?.pv ?? found ?? [];
 		this.board.showPv(table.node && table.connection.isOpen ? line : []);
 	}
 }

@@ -7,6 +7,8 @@ import { positionOf } from './record.js';
 
 /** When another client took the search's place, or none was free. */
 const AGAIN_MS = 1500;
+/** Where all moves are asked for. */
+const MOST_LINES = 500;
 
 export class Analysis extends EventTarget {
 	/** What is searched; '' if nothing is, null if that is to be looked at anew. */
@@ -15,12 +17,17 @@ export class Analysis extends EventTarget {
 	#running = null;
 	#sweep = 0;
 
-	constructor(table) {
+	/** @param {(game: string) => boolean} hasExact  whether players of the game have the option `exact` */
+	constructor(table, hasExact) {
 		super();
 		this.table = table;
+		this.hasExact = hasExact;
 		this.on = false;
 		/** Lines that are asked for. */
 		this.multipv = 3;
+		/** Whether all legal moves are asked for. */
+		this.all = false;
+		this.resting = false;
 		/** What is known of this position: the lines, who is to move, why the search ended. */
 		this.lines = [];
 		this.stats = null;
@@ -44,13 +51,26 @@ export class Analysis extends EventTarget {
 		this.#follow();
 	}
 
+	/** Rests while a review needs the engine, or goes on. */
+	rest(resting) {
+		if (resting === this.resting) return;
+		this.resting = resting;
+		this.#follow();
+	}
+
+	askAll(all) {
+		this.all = all;
+		this.#key = null;
+		this.#follow();
+	}
+
 	/** Starts, changes or ends the search as the table demands. */
 	#follow() {
 		const { table } = this;
 		const { node } = table;
-		const can = this.on && table.mode === 'analyse' && !this.progress && table.settled && !table.outcome && node.to_move !== 'chance'
+		const can = this.on && table.mode === 'analyse' && !this.progress && !this.resting && table.settled && !table.outcome && node.to_move !== 'chance'
 			&& table.connection.isOpen;
-		const key = can ? JSON.stringify([table.game.game, table.game.rules, table.position, this.multipv]) : '';
+		const key = can ? JSON.stringify([table.game.game, table.game.rules, table.position, this.multipv, this.all]) : '';
 		if (key === this.#key) return;
 		this.#key = key;
 		clearTimeout(this.#timer);
@@ -72,6 +92,7 @@ export class Analysis extends EventTarget {
 	async #search(key) {
 		const { table, player } = this;
 		const { cursor } = table.game;
+		const lines = this.all ? Math.max(1, Math.min(MOST_LINES, table.node.legal.length)) : this.multipv;
 		const position = positionOf(table.game);
 		const take = (message) => {
 			if (key !== this.#key) return;
@@ -84,7 +105,8 @@ export class Analysis extends EventTarget {
 			await table.ensureSession('analysis', {});
 			if (key !== this.#key) return;
 			const search = table.connection.analyse({
-				session: 'analysis', position, multipv: this.multipv, queue: true,
+				session: 'analysis', position, multipv: lines, queue: true,
+				options: this.all && this.hasExact(table.game.game) ? { exact: true } : {},
 				info: { events: ['best', 'progress'], min_interval_ms: 150 },
 			});
 			this.#running = search;

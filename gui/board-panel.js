@@ -6,6 +6,7 @@ import { BoardView } from './board.js';
 import { cellsOf, change, touched } from './changes.js';
 import { el, byId } from './dom.js';
 import { cellInput } from './input.js';
+import { layersOverlay, withoutHidden } from './layers.js';
 import { lookOf } from './looks.js';
 import { isMoving } from './preferences.js';
 import { boardWords, playerName } from './words.js';
@@ -39,6 +40,8 @@ export class BoardPanel {
 		this.inputChanged = inputChanged;
 		/** Whether the main line is drawn on the board. */
 		this.showLine = true;
+		/** What others draw on the board; each gives what it adds to the overlay. @type {Array<() => object|null>} */
+		this.layers = [];
 		const hand = handOf(() => this.input, (cell) => this.#owns(cell));
 		this.board = new BoardView(byId('board'), {
 			...hand,
@@ -53,6 +56,11 @@ export class BoardPanel {
 		const { node } = this.table;
 		return (node?.board.pieces ?? []).some((piece) => (piece.owner ?? node.to_move) === node.to_move
 			&& cellsOf(piece).some((part) => part.join() === cell.join()));
+	}
+
+	/** The legal moves that what is chosen leaves. */
+	left() {
+		return this.input?.left?.() ?? this.table.node?.legal ?? [];
 	}
 
 	/** Draws what the table shows. */
@@ -102,12 +110,30 @@ export class BoardPanel {
 		// It is shown once, however often its position is painted.
 		this.#motion = null;
 		const move = found && isMoving() ? (stage) => motion.show(found, stage) : undefined;
-		this.board.draw({ ...this.#scene, overlay: this.#withLine(overlay), move });
+		const board = withoutHidden(this.table.game.game, this.#scene.board);
+		this.board.draw({ ...this.#scene, board, overlay: this.#withLayers(this.#withLine(overlay)), move });
 		byId('table').style.setProperty('--ratio', this.board.ratio);
 		const { classList } = byId('board');
 		classList.toggle('quiet', Boolean(overlay.quiet));
 		classList.toggle('swipes', Boolean(this.input?.swipe));
 		this.#paintTools();
+	}
+
+	/** Draws again what others draw on the board. */
+	repaint() {
+		this.#paint();
+	}
+
+	#withLayers(overlay) {
+		const { game, node } = this.table;
+		const added = [layersOverlay(game.game, node.board), ...this.layers.map((layer) => layer())].filter(Boolean);
+		if (!added.length) return overlay;
+		return {
+			...overlay,
+			valued: new Set(added.flatMap(({ valued }) => [...(valued ?? [])])),
+			under: added.flatMap(({ under }) => under ?? []),
+			above: added.flatMap(({ above }) => above ?? []),
+		};
 	}
 
 	#paintTools() {

@@ -11,6 +11,9 @@
  * @property {Array<{cell: Cell, side: string, move: string|null, number?: number}>} [sides]  walls to choose, or that might be
  * @property {Array<{from: Cell, to: Cell, owner?: string}>} [arrows]
  * @property {Array<{side: string, number: number, owner?: string}>} [slides]  directions in which all goes
+ * @property {Array<(places: Places) => SVGElement[]>} [under] [above]  what others draw, below the lines and above all
+ * @property {Set<string>} [valued]  cells on which something else stands than the dot of a target
+ * @typedef {object} Places  where things are drawn: the middle of a cell, a line on its side, a side of the board as it is seen
  *
  * A *hand* receives what happens: an `Input` of input.js, with `canDrag(cell)` and `swipes()`.
  */
@@ -28,6 +31,7 @@ const ARROWS = { ArrowUp: 'up', ArrowRight: 'right', ArrowDown: 'down', ArrowLef
 export class BoardView {
 	#root = svg('svg.board', { role: 'grid', 'aria-label': 'Board', testid: 'board' });
 	#cells = svg('g.cells', {});
+	#under = svg('g.under', { 'aria-hidden': 'true' });
 	#lines = svg('g.lines', { 'aria-hidden': 'true' });
 	#pieces = svg('g.pieces', { 'aria-hidden': 'true' });
 	#above = svg('g.above', { 'aria-hidden': 'true' });
@@ -39,7 +43,7 @@ export class BoardView {
 
 	constructor(host, hand) {
 		this.hand = hand;
-		this.#root.append(this.#cells, this.#lines, this.#pieces, this.#above);
+		this.#root.append(this.#cells, this.#under, this.#lines, this.#pieces, this.#above);
 		host.append(this.#root);
 		const root = this.#root;
 		root.addEventListener('click', (event) => this.#click(event));
@@ -87,6 +91,17 @@ export class BoardView {
 	#middle(cell) {
 		const [row, col] = toView(this.#scene.view, this.#scene.board.grid, cell);
 		return [(col + 0.5) * UNIT, (row + 0.5) * UNIT];
+	}
+
+	/** @returns {Places} */
+	#places() {
+		const { view, board } = this.#scene;
+		return {
+			middle: (cell) => this.#middle(cell),
+			wall: (cell, side, attributes) => this.#wall(cell, side, attributes),
+			seen: (side) => sideToView(view, side),
+			size: size(view, board.grid),
+		};
 	}
 
 	#cellAt(cell) {
@@ -230,6 +245,8 @@ export class BoardView {
 	#paintAbove() {
 		const { overlay, view, board } = this.#scene;
 		const out = [];
+		const places = this.#places();
+		this.#under.replaceChildren(...(overlay.under ?? []).flatMap((draw) => draw(places)));
 		for (const { piece, className = '', number } of overlay.ghosts ?? []) {
 			const node = this.#shapeOf(piece);
 			node.classList.add('ghost', ...className.split(' ').filter(Boolean));
@@ -238,6 +255,7 @@ export class BoardView {
 		}
 		const taken = new Set((board.pieces ?? []).flatMap(cellsOf).map((cell) => cell.join()));
 		for (const key of overlay.targets?.keys() ?? []) {
+			if (overlay.valued?.has(key)) continue;
 			const [x, y] = this.#middle(cellAt(key));
 			out.push(taken.has(key) ? svg('circle.dot.around', { cx: x, cy: y, r: 42 }) : svg('circle.dot', { cx: x, cy: y, r: 11 }));
 		}
@@ -268,6 +286,7 @@ export class BoardView {
 				svg('rect.reach', { x: u - width / 2, y: v - height / 2, width, height }),
 				this.#wall(cell, side, { class: 'wall might' })));
 		}
+		out.push(...(overlay.above ?? []).flatMap((draw) => draw(places)));
 		this.#above.replaceChildren(...out);
 	}
 

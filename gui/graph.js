@@ -13,14 +13,22 @@ export function scaleOf(scores) {
 	return seen.length ? Math.max(1000, seen[Math.floor(seen.length / 2)]) : 3000;
 }
 
+/** How high a score is drawn: a proof the nearer to the edge, the nearer the end is. */
+function levelOf(score, scale, longest) {
+	const level = height(score, scale);
+	const distance = score.proof?.plies ?? score.proof?.plies_max;
+	return Math.abs(level) === 1 && distance !== undefined ? level * (1 - (0.6 * distance) / longest) : level;
+}
+
 /** @param {SVGElement} root  an empty svg */
 export function drawGraph(root, game) {
 	const plies = Math.max(1, game.moves.length);
 	const scale = scaleOf(game.scores);
+	const longest = Math.max(8, ...Object.values(game.scores).map(({ proof }) => proof?.plies ?? proof?.plies_max ?? 0));
 	const x = (ply) => (ply / plies) * WIDTH;
 	const y = (level) => HEIGHT / 2 - level * (HEIGHT / 2 - 6);
 	const points = Object.entries(game.scores)
-		.map(([ply, score]) => ({ ply: Number(ply), score, level: height(score, scale) }))
+		.map(([ply, score]) => ({ ply: Number(ply), score, level: levelOf(score, scale, longest) }))
 		.filter((point) => point.level !== null && point.ply <= game.moves.length)
 		.sort((a, b) => a.ply - b.ply);
 	root.setAttribute('viewBox', `0 0 ${WIDTH} ${HEIGHT}`);
@@ -31,7 +39,7 @@ export function drawGraph(root, game) {
 		out.push(svg('path.area', { d: area }), svg('path.line', { d: line }));
 	}
 	for (const { ply, score, level } of points) {
-		out.push(svg('circle', { cx: x(ply), cy: y(level), r: plies > 120 ? 1.2 : 2.6, 'data-graph-ply': ply },
+		out.push(svg('circle', { cx: x(ply), cy: y(level), r: plies > 120 ? 1.2 : 2.6, 'data-graph-ply': ply, class: score.proof ? 'proven' : '' },
 			svg('title', {}, `after ${ply} plies: ${viewWords(score)}`)));
 	}
 	out.push(svg('path.here', { d: `M${x(game.cursor)} 0V${HEIGHT}` }));

@@ -10,6 +10,8 @@
  * @property {(mark: object, x: number, y: number, board: object) => SVGElement|null|undefined} [mark]  the same for a mark
  * @property {(move: string) => string} [words]  a move as it is read aloud
  * @property {(move: string) => string|undefined} [slide]  the side to which a move sends everything
+ * @property {(move: string) => {stages: Array<Array<[number, number]>>, side?: string}|null} [entry]  the cells that one chooses
+ *   for a move, stage by stage, and the side of the cell if the move is one of several walls there
  */
 import { arrowSide } from './board.js';
 import { cellAt, pieceKey } from './changes.js';

@@ -5,6 +5,7 @@ import { AnalysisPanel } from './analysis-panel.js';
 import { BoardPanel } from './board-panel.js';
 import { LoadDialog, NewGameDialog } from './dialogs.js';
 import { byId, el } from './dom.js';
+import { layerSwitches } from './layers.js';
 import { loadLook, moveWords } from './looks.js';
 import { isLive } from './record.js';
 import { switches } from './preferences.js';
@@ -17,7 +18,7 @@ import { MovesPanel } from './moves-panel.js';
 import { outcomeWords, playerName } from './words.js';
 
 const table = new Table(connection, await restore(), loadLook);
-const analysis = new Analysis(table);
+const analysis = new Analysis(table, (game) => Boolean(settled.get(game)?.options.some(({ name }) => name === 'exact')));
 
 /** What the server said of each game; asked anew after each connection, since it may be another server. */
 const described = new Map();
@@ -48,7 +49,7 @@ const board = new BoardPanel(table, () => moves.draw(),
 	({ isStrong }) => play(table.outcome ? 'end' : isStrong ? 'strong' : 'move'));
 const moves = new MovesPanel(table, () => board.input?.left?.());
 const seats = new SeatsPanel(table, (game) => settled.get(game));
-const panel = new AnalysisPanel(table, analysis, board);
+const panel = new AnalysisPanel(table, analysis, board, moves);
 const newGame = new NewGameDialog(table, describe);
 const load = new LoadDialog(table);
 const button = (name) => document.querySelector(`[data-testid="${name}"]`);
@@ -92,7 +93,11 @@ function draw() {
 async function drawAfter() {
 	const about = table.outcome && settled.get(table.game.game);
 	if (!about) byId('after').hidden = true;
-	else (await import('./after-game.js')).showAfter(table, table.outcome ? about : null, () => { setMode('analyse'); table.goTo(0); });
+	else (await import('./after-game.js')).showAfter(table, table.outcome ? about : null, () => {
+		setMode('analyse');
+		table.goTo(0);
+		if (!panel.review?.review.progress) panel.startReview();
+	});
 }
 
 /** The lesson, once it was needed; and whether one may be offered, which a first visit's choice of games comes before. */
@@ -241,7 +246,10 @@ const actions = {
 	'bring-back': () => table.bringBack(),
 	'mode-play': () => setMode('play'),
 	'mode-analyse': () => setMode('analyse'),
-	settings: () => byId('settings-dialog').showModal(),
+	settings: () => {
+		byId('layers').replaceChildren(...layerSwitches(table.game.game, table.node?.board ?? {}, () => board.repaint()));
+		byId('settings-dialog').showModal();
+	},
 	'settings-close': () => byId('settings-dialog').close(),
 	'how-to-play': () => openLesson(false),
 	'new-game': () => newGame.open(),
@@ -310,6 +318,8 @@ document.addEventListener('keydown', (event) => {
 	if (event.target.closest('input, select, textarea, dialog')) return;
 	if (event.key === '/') moves.focus();
 	else if (event.key === 'b') board.board.focus();
+	else if (event.key.toLowerCase() === 'm' && table.mode === 'analyse') panel.review?.jump(event.shiftKey ? -1 : 1);
+	else if (event.key === 'v' && table.mode === 'analyse') panel.showValues(!analysis.all);
 	else if (event.key === 'a') setMode(table.mode === 'play' ? 'analyse' : 'play');
 	else if (KEYS[event.key] && !button(KEYS[event.key]).disabled) button(KEYS[event.key]).click();
 	// Keys of the game work wherever the focus is, but for those that move it or press buttons.

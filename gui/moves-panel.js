@@ -17,6 +17,8 @@ export class MovesPanel {
 	#list = el('div.moves', { role: 'group', 'aria-label': 'Legal moves' });
 	#more = el('p.help', {});
 	#history = '';
+	/** What a review says of the move of a ply. @type {(ply: number) => object|null} */
+	markAt = () => null;
 	#back = document.querySelector('[data-testid="bring-back"]');
 
 	/** @param {() => string[]|undefined} left  what the choice on the board leaves */
@@ -89,7 +91,8 @@ export class MovesPanel {
 		this.#back.hidden = !earlier;
 		if (earlier) this.#back.textContent = `Bring back ${earlier.moves.length} plies`;
 		const host = byId('history');
-		const key = JSON.stringify([game.moves, game.scores, game.moves.length > NEAR && game.cursor]);
+		const marks = this.table.mode === 'analyse' ? game.moves.map((_, ply) => this.markAt(ply)) : [];
+		const key = JSON.stringify([marks, game.moves, game.scores, game.moves.length > NEAR && game.cursor]);
 		if (key !== this.#history) {
 			this.#history = key;
 			const entry = (ply, text, className) => el('li', { class: className }, el('button.plain', { 'data-ply': ply }, ...text));
@@ -104,6 +107,9 @@ export class MovesPanel {
 				const score = game.scores[at + 1];
 				return entry(at + 1, [
 					el('span.number', {}, `${number}.`), ` ${move}`,
+					marks[at]?.sign ? el('span', {
+						'data-mark': marks[at].mark, class: `review-mark${marks[at].isEstimate ? ' estimate' : ''}`, title: marks[at].title,
+					}, marks[at].sign) : '',
 					score ? el('span.score', { title: 'Score after the move, from player 1’s view' }, viewWords(score)) : '',
 				]);
 			}));

@@ -4,7 +4,7 @@
  *
  * @typedef {import('./words.js').Score} Score
  * @typedef {{id: string, game: string, rules: object, start: string, moves: string[], cursor: number,
- *   scores: Record<number, Score>, clocks: Record<number, [number, number]>, players?: string[],
+ *   scores: Record<number, Score>, clocks: Record<number, [number, number]>, players?: string[], opening?: number,
  *   flag?: {ply: number, player: 'p1'|'p2'}, earlier?: Line[]}} Game
  *   `cursor` counts the plies that are on the board; what lies behind it can be redone. `scores` by ply, from player 1's
  *   view; `clocks` by ply, what each had left in ms. `flag`: whose time was over after so many plies. `earlier`: what other
@@ -137,6 +137,8 @@ function gameOf(value, where) {
 	game.moves = value.moves;
 	game.cursor = value.moves.length;
 	game.scores = scoresOf(value);
+	// Of a match, which began with plies that nobody chose.
+	if (Number.isInteger(value.opening)) game.opening = value.opening;
 	if (Array.isArray(value.players)) {
 		game.players = value.players.slice(0, 2).map((player) => String(player?.name ?? ''));
 	}

@@ -15,7 +15,7 @@ import { PLAIN } from './symmetry.js';
 import { flipped } from './words.js';
 
 /** What is asked about each position. */
-const WANT = ['to_move', 'outcome', 'legal', 'chance', 'board', 'text', 'eval'];
+const WANT = ['to_move', 'outcome', 'legal', 'chance', 'board', 'text', 'eval', 'decisive'];
 /** Positions that are remembered; each holds its board and its moves. */
 const KEPT = 200;
 /** How long an engine's move is held back so that one sees the last; chance takes as long. */
@@ -56,6 +56,8 @@ export class Table extends EventTarget {
 		this.settled = false;
 		/** The search that decides the move, if one runs. */
 		this.thinking = null;
+		/** Where moves are tried and not played: what takes them. @type {((move: string) => void)|null} */
+		this.trial = null;
 		/** A hint for this position. */
 		this.hint = null;
 		if (this.game) this.clock.reset(this.game.clocks[this.game.cursor]);
@@ -83,7 +85,7 @@ export class Table extends EventTarget {
 
 	/** Whether a person may move now. */
 	get yours() {
-		return Boolean(this.settled && !this.outcome && this.seats[this.node.to_move]?.kind === 'human');
+		return Boolean(this.settled && !this.outcome && (this.trial || this.seats[this.node.to_move]?.kind === 'human'));
 	}
 
 	// The game
@@ -303,6 +305,10 @@ export class Table extends EventTarget {
 	/** A person moves. @param {string} move  a legal one */
 	play(move) {
 		if (!this.yours || !this.node.legal.includes(move)) return;
+		if (this.trial) {
+			this.trial(move);
+			return;
+		}
 		this.clock.press(performance.now());
 		this.#advance(move);
 	}

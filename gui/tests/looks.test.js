@@ -20,7 +20,7 @@ test('a look is what the page expects', () => {
 		const parts = Object.entries(look.default({}));
 		assert.ok(parts.length > 0, name);
 		for (const [part, does] of parts) {
-			assert.ok(['input', 'piece', 'mark', 'words', 'slide'].includes(part), `${name}: ${part}`);
+			assert.ok(['input', 'piece', 'mark', 'words', 'slide', 'entry'].includes(part), `${name}: ${part}`);
 			assert.equal(typeof does, 'function', `${name}: ${part}`);
 		}
 	}

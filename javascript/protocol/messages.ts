@@ -912,6 +912,10 @@ export interface InspectResult {
    */
   chance?: ChanceInfo[];
   /**
+   * The advantage in thousandths with which most games under these rules are won.
+   */
+  decisive?: number;
+  /**
    * The static evaluation in thousandths, from the mover's view.
    */
   eval?: number;
@@ -988,6 +992,10 @@ export interface Board {
    */
   grid: Grid;
   /**
+   * What a viewer may show or hide.
+   */
+  layers?: Layer[];
+  /**
    * Notes on cells.
    */
   marks?: Mark[];
@@ -1034,6 +1042,31 @@ export interface Grid {
    * The number of rows.
    */
   rows: number;
+}
+/**
+ * Notes on a board that belong together, under a name by which a viewer shows or hides them.
+ */
+export interface Layer {
+  /**
+   * The kinds of the board's `marks` that belong to it.
+   */
+  kinds?: string[];
+  /**
+   * What it shows, in a few words for people.
+   */
+  label: string;
+  /**
+   * Marks of its own, which nobody draws who does not show it.
+   */
+  marks?: Mark[];
+  /**
+   * Its name, for programs.
+   */
+  name: string;
+  /**
+   * Whether it is shown to those who said nothing of it.
+   */
+  usual: boolean;
 }
 /**
  * A note on a cell.

@@ -59,6 +59,7 @@ export type Seed = string;
  * - `state`: The position as the game's own referee writes it.
  * - `svg`: The board as a picture.
  * - `actions`: The legal moves as numbers.
+ * - `decisive`: The advantage with which most games are won.
  */
 export type Want =
   | "to_move"
@@ -73,7 +74,8 @@ export type Want =
   | "record"
   | "state"
   | "svg"
-  | "actions";
+  | "actions"
+  | "decisive";
 /**
  * A clock, by `kind`. A clock at 0 or less means: answer at once.
  */

@@ -41,6 +41,9 @@ pub struct Board {
     /// Points or cells won so far, `[p1, p2]`, in games that score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<[i64; 2]>,
+    /// What a viewer may show or hide.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<Layer>,
 }
 
 /// The grid of a [`Board`].
@@ -120,4 +123,22 @@ pub struct Mark {
     /// A short text to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+}
+
+/// Notes on a board that belong together, under a name by which a viewer shows or hides them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Layer {
+    /// Its name, for programs.
+    pub name: String,
+    /// What it shows, in a few words for people.
+    pub label: String,
+    /// Whether it is shown to those who said nothing of it.
+    pub usual: bool,
+    /// The kinds of the board's `marks` that belong to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<String>,
+    /// Marks of its own, which nobody draws who does not show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
 }

@@ -59,6 +59,9 @@ pub struct InspectResult {
     /// The legal moves as numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actions: Option<Actions>,
+    /// The advantage in thousandths with which most games under these rules are won.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decisive: Option<i64>,
 }
 
 /// Who is to move.

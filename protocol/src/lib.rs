@@ -74,7 +74,7 @@ pub mod signals;
 mod size;
 mod status;
 
-pub use board::{Board, Cell, Grid, Mark, Piece, Side, Wall};
+pub use board::{Board, Cell, Grid, Layer, Mark, Piece, Side, Wall};
 // What plyd's own crates say of errors of libraries.
 #[doc(hidden)]
 pub use causes::with_causes;

@@ -415,6 +415,8 @@ pub enum Want {
     Svg,
     /// The legal moves as numbers.
     Actions,
+    /// The advantage with which most games are won.
+    Decisive,
 }
 
 impl Want {

@@ -174,7 +174,7 @@ test('after a game: rematch with sides swapped, a review, weaker and stronger op
   await picture(page, 'after-game-844x390');
   await page.setViewportSize({ width: 1280, height: 900 });
   await assertAccessible(page);
-  await byTest(page, 'review').click();
+  await byTest(page, 'review-game').click();
   await until(page, (now) => now.cursor === '0' && now.mode === 'analyse');
   await byTest(page, 'mode-play').click();
   await byTest(page, 'last').click();

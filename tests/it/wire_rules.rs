@@ -7,9 +7,9 @@ use plyd::bridge;
 use plyd::engine::conformance::{few, samples};
 use serde_json::{Value, json};
 
-const WANTS: [&str; 12] = [
+const WANTS: [&str; 13] = [
     "to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "svg",
-    "actions",
+    "actions", "decisive",
 ];
 
 fn texts_of(list: &Value, field: &str) -> Vec<String> {

@@ -30,7 +30,7 @@ use plyd_core::engine::settings::Settings;
 use plyd_core::engine::{
     Actions, ChanceOutcome, Evaluation, Fault, FaultCode, Line, Place, Successor, ToMove,
 };
-use plyd_core::game::{Drawing, Outcome, Rules, Setting, Side};
+use plyd_core::game::{Drawing, Mark, Outcome, Rules, Setting, Side};
 use plyd_core::search::Bound;
 
 /// A side as a player.
@@ -337,11 +337,21 @@ pub fn board(drawing: Drawing) -> wire::Board {
         cell: cell(wall.cell),
         side: if wall.right { wire::Side::Right } else { wire::Side::Down },
     });
-    let marks = drawing.marks.into_iter().map(|mark| wire::Mark {
-        cell: cell(mark.cell),
-        mark: mark.mark.to_owned(),
-        owner: mark.owner.map(player),
-        label: mark.label,
+    let marks = |marks: Vec<Mark>| {
+        let marks = marks.into_iter().map(|mark| wire::Mark {
+            cell: cell(mark.cell),
+            mark: mark.mark.to_owned(),
+            owner: mark.owner.map(player),
+            label: mark.label,
+        });
+        marks.collect()
+    };
+    let layers = drawing.layers.into_iter().map(|layer| wire::Layer {
+        name: layer.name.to_owned(),
+        label: layer.label.to_owned(),
+        usual: layer.is_usual,
+        kinds: layer.kinds.iter().map(|&kind| kind.to_owned()).collect(),
+        marks: marks(layer.marks),
     });
     wire::Board {
         grid: wire::Grid {
@@ -353,7 +363,8 @@ pub fn board(drawing: Drawing) -> wire::Board {
         },
         pieces: pieces.collect(),
         walls: walls.collect(),
-        marks: marks.collect(),
+        marks: marks(drawing.marks),
         scores: drawing.scores.map(|scores| scores.map(i64::from)),
+        layers: layers.collect(),
     }
 }

@@ -3,6 +3,7 @@
 //! Knows no game: the board defines a step.
 
 use crate::bits::{Bits, Colour, Part};
+use plyd_core::game::{Cell, Layer, Mark, Side};
 
 /// A board on which sets of cells move a step at a time: [`Flood`] has an example.
 pub trait Step<B: Bits> {
@@ -58,6 +59,22 @@ impl<B: Bits> Flood<B> {
     fn whole(board: &impl Step<B>, open: B, first: B, second: B) -> Self {
         let race = Race { board, free: open & !(first | second), flood: Self { first, second } };
         by_colour(first, second, race)
+    }
+
+    /// The cells that one side alone reaches first, as a layer of a board; `place` says where a cell is.
+    pub(crate) fn ground(&self, place: impl Fn(u8) -> Cell) -> Layer {
+        let held = [(Side::First, self.first & !self.second), (Side::Second, self.second & !self.first)];
+        let marks = held.into_iter().flat_map(|(side, cells)| {
+            let at = &place;
+            cells.cells().map(move |cell| Mark {
+                cell: at(cell),
+                mark: "ground",
+                owner: Some(side),
+                label: None,
+            })
+        });
+        let label = "Ground that each side reaches first";
+        Layer { name: "ground", label, marks: marks.collect(), ..Layer::default() }
     }
 
     /// Every cell that a side can ever reach.

@@ -34,6 +34,8 @@ pub struct Drawing {
     pub col_labels: Vec<String>,
     /// Points or cells won so far, in games that score.
     pub scores: Option<[i32; 2]>,
+    /// What a viewer may show or hide.
+    pub layers: Vec<Layer>,
 }
 
 /// Something that stands on a cell, or on several.
@@ -69,4 +71,28 @@ pub struct Mark {
     pub owner: Option<Side>,
     /// More, if there is more to say.
     pub label: Option<String>,
+}
+
+/// Notes on a board that belong together, under a name by which a viewer shows or hides them.
+///
+/// ```
+/// use plyd_core::game::{Drawing, Layer, Mark, Side};
+///
+/// let mark = Mark { cell: (0, 1), mark: "ground", owner: Some(Side::First), label: None };
+/// let ground = Layer { name: "ground", label: "Ground", marks: vec![mark], ..Layer::default() };
+/// let board = Drawing { rows: 1, cols: 2, layers: vec![ground], ..Drawing::default() };
+/// assert!(!board.layers[0].is_usual);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Layer {
+    /// Its name, for programs.
+    pub name: &'static str,
+    /// What it shows, in a few words for people.
+    pub label: &'static str,
+    /// Whether it is shown to those who said nothing of it.
+    pub is_usual: bool,
+    /// The kinds of marks of the board that belong to it.
+    pub kinds: &'static [&'static str],
+    /// Marks of its own, which nobody draws who does not show it.
+    pub marks: Vec<Mark>,
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::effort::Effort;
 use crate::score::Value;
 
-pub use self::drawing::{Cell, Drawing, Mark, Piece, Wall};
+pub use self::drawing::{Cell, Drawing, Layer, Mark, Piece, Wall};
 pub use self::evaluator::{Context, Evaluator, FutilityMargins, LateMoveReductions};
 pub use self::notation::Notation;
 pub use self::spec::{Kind, Named, OpenError, Rules, Setting, Spec};

@@ -62,6 +62,10 @@ function input({ board, legal, mover, play, changed }, { cellAt }) {
 
 export default (kit) => ({
 	input: (context) => input(context, kit),
+	entry(move) {
+		const found = parts(move);
+		return found && { stages: [[found.cell]], side: found.side };
+	},
 	words(move) {
 		const found = parts(move);
 		return found ? `${move} (to ${found.cell.join(',')}, wall ${found.side})` : move;

@@ -7,6 +7,7 @@ use super::board::{MAX_SIZE, MIN_SIZE, Side as CellSide, Wall, cell_at, place_of
 use super::position::{Position, Walk};
 use super::rules::Colosseum;
 use crate::bits::Bits;
+use crate::flood::Flood;
 use plyd_core::game::{Drawing, Notation, OpenError, Piece, Setting, Side};
 
 /// How a position is written.
@@ -199,6 +200,9 @@ impl<B: Bits> Notation for Colosseum<B> {
             label: Some((side.index() + 1).to_string()),
             owner: Some(side),
         };
+        let [first, second] = Side::ALL.map(|side| B::single(pos.player(side)));
+        let paths = self.board().paths(pos.open());
+        let ground = Flood::new(&paths, self.board().full(), first, second).ground(at);
         let walls = self.board().walls().filter(|&wall| !pos.open().has(wall));
         let labels: Vec<String> = (0..size).map(|number| format!("{number:x}")).collect();
         Drawing {
@@ -214,6 +218,7 @@ impl<B: Bits> Notation for Colosseum<B> {
             row_labels: labels.clone(),
             col_labels: labels,
             scores: pos.zones(),
+            layers: vec![ground],
             ..Drawing::default()
         }
     }

@@ -7,6 +7,7 @@ use super::board::{MAX_CELLS, MAX_SIDE, MIN_SIDE, UNPLACED};
 use super::rules::{Isolation, Position, Target};
 use super::sizes::Size;
 use crate::bits::Bits;
+use crate::flood::Flood;
 use plyd_core::game::{Drawing, Notation, OpenError, Piece, Setting, Side};
 
 /// How a position is written.
@@ -155,10 +156,13 @@ impl<B: Bits> Notation for Isolation<B> {
 
     fn draw(&self, pos: &Position<B>) -> Drawing {
         let (cols, rows) = (self.board().width(), self.board().height());
+        let place = |cell: u8| (usize::from(cell) / cols, usize::from(cell) % cols);
+        let [first, second] = Side::ALL.map(|side| self.board().reach(pos.token(side)) & pos.open());
+        let ground = Flood::new(self.board(), pos.open(), first, second).ground(place);
         let blocked = (self.board().full() & !pos.open()).cells().map(|cell| {
             let owner = [Side::First, Side::Second].into_iter().find(|&side| pos.token(side) == cell);
             Piece {
-                cells: vec![(usize::from(cell) / cols, usize::from(cell) % cols)],
+                cells: vec![place(cell)],
                 piece: if owner.is_some() { "token" } else { "blocked" },
                 label: owner.map(|side| (side.index() + 1).to_string()),
                 owner,
@@ -170,6 +174,7 @@ impl<B: Bits> Notation for Isolation<B> {
             pieces: blocked.collect(),
             row_labels: (1..=rows).map(|row| row.to_string()).collect(),
             col_labels: (0..cols).map(|column| column_label(column).to_string()).collect(),
+            layers: vec![ground],
             ..Drawing::default()
         }
     }

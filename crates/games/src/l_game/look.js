@@ -224,4 +224,10 @@ function input({ board, legal, mover, play, changed, view }, { cellAt, pieceKey,
 	};
 }
 
-export default (kit) => ({ input: (context) => input(context, kit) });
+/** First the L is put down, then tokens are moved. */
+function entry(move, { cellAt }) {
+	const { cells, from, to } = parts(move);
+	return { stages: [cells, from.map(cellAt), to.map(cellAt)] };
+}
+
+export default (kit) => ({ input: (context) => input(context, kit), entry: (move) => entry(move, kit) });

@@ -81,6 +81,10 @@ export default ({ svg }) => ({
 		return Number.isInteger(value) ? `${move} (${value} in row ${row}, column ${col})` : move;
 	},
 	/** Small values in the corner grid of the cell, those that pass the turn struck through. */
+	entry(move) {
+		const [row, col] = parts(move);
+		return { stages: [[[row, col]]] };
+	},
 	mark(mark, x, y, board) {
 		// What was possible says nothing where a value stands.
 		if ((board.pieces ?? []).some((piece) => piece.cell.join() === mark.cell.join())) return null;

@@ -5,7 +5,7 @@ use super::position::Position;
 use super::rules::{Fill, Sudoku};
 use super::solutions::taboo_moves;
 use super::state_text;
-use plyd_core::game::{Drawing, Mark, Notation, Piece, Setting};
+use plyd_core::game::{Drawing, Layer, Mark, Notation, Piece, Setting};
 
 /// How a move is written.
 pub(super) const MOVE_GRAMMAR: &str = "`r,c,v`: row and column from 0, value from 1. Whether a move fills its cell or is taboo and \
@@ -38,7 +38,7 @@ impl Notation for Sudoku {
     }
 
     /// Values with their owners; for empty cells the values that fit, those that were declared taboo, those
-    /// that would be taboo, and those that the solver could not decide.
+    /// that would be taboo, and those that the solver could not decide; as a layer what closes regions.
     fn draw(&self, pos: &Position) -> Drawing {
         let grid = self.grid();
         let squares = || pos.squares().iter().enumerate();
@@ -64,6 +64,21 @@ impl Notation for Sudoku {
             values.map(move |value| Fill { cell: cell as u16, value })
         });
         let taboo = taboo_moves(self, pos);
+        let points = |cell| Some(self.points(pos, cell)).filter(|points| *points > 0);
+        let closing = squares().filter(|(_, square)| square.value == 0).filter_map(|(cell, _)| {
+            let label = Some(format!("+{}", points(cell)?));
+            Some(Mark { cell: grid.place(cell), mark: "closing", owner: None, label })
+        });
+        let layer = |name, label| Layer { name, label, ..Layer::default() };
+        let kinds: [&[&str]; 2] = [&["candidates", "declared", "undecided"], &["taboo"]];
+        let layers = vec![
+            Layer { is_usual: true, kinds: kinds[0], ..layer("candidates", "Values that fit a cell") },
+            Layer { is_usual: true, kinds: kinds[1], ..layer("taboo", "Values that are taboo") },
+            Layer {
+                marks: closing.collect(),
+                ..layer("closing", "Cells that close a region, with their points")
+            },
+        ];
         let labels: Vec<String> = (0..grid.side()).map(|at| at.to_string()).collect();
         Drawing {
             rows: grid.side(),
@@ -80,6 +95,7 @@ impl Notation for Sudoku {
             row_labels: labels.clone(),
             col_labels: labels,
             scores: Some(pos.scores()),
+            layers,
             ..Drawing::default()
         }
     }

@@ -1,0 +1,221 @@
+/**
+ * Reviews the game on the table: what each move kept and what it gave away. It searches by the protocol and judges by the
+ * rules of the server's `plyd review` (docs/review.md), from the end of the game to its beginning, so that what is proven of
+ * a position is a proof of the move that led to it. It knows nothing of the page. Events: `change`.
+ *
+ * @typedef {import('./value.js').Score} Score
+ * @typedef {{ply: number, move: string, player: 'p1'|'p2', mark: string, proven: boolean, only: boolean, before?: Score,
+ *   after?: Score, loss?: number, better?: object}} Reviewed  `ply` from 0; scores from the view of the one who moves
+ */
+import { ConnectionLost } from './plyd/errors.js';
+import { positionOf } from './record.js';
+import { atLeast, earlier, likelihood, ofEnd, proofOf, resultOf, surer } from './value.js';
+import { flipped } from './words.js';
+
+/** What counts of a loss between a proof and an estimate, because estimates shy away from certainty. */
+const MIXED = 0.5;
+/** From which loss of likelihood on an estimated move is what. */
+const STEPS = [[0.15, 'blunder'], [0.1, 'mistake'], [0.05, 'inaccuracy']];
+
+export const PROVEN = ['kept_win', 'wins_later', 'kept_draw', 'best_defence', 'was_lost', 'lost_sooner', 'gave_points', 'threw_away'];
+export const ERRORS = ['wins_later', 'lost_sooner', 'gave_points', 'threw_away', 'inaccuracy', 'mistake', 'blunder'];
+
+/** The mark of a move that was not the only one. */
+export function markOf(before, after, isBest, loss) {
+	const [from, to] = [proofOf(before), proofOf(after)];
+	if (from && to) return markByProof(from, to);
+	if (loss === null) return 'unknown';
+	return STEPS.find(([least]) => loss >= least)?.[1] ?? (isBest ? 'best' : 'good');
+}
+
+function markByProof(from, to) {
+	if (resultOf(to) < resultOf(from)) return 'threw_away';
+	const margins = from.margin !== undefined && to.margin !== undefined;
+	const distances = from.plies !== undefined && to.plies !== undefined;
+	if (margins && to.margin < from.margin) return 'gave_points';
+	if (from.outcome === 'win') return distances && to.plies > from.plies ? 'wins_later' : 'kept_win';
+	if (from.outcome === 'draw') return 'kept_draw';
+	if (distances && to.plies < from.plies) return 'lost_sooner';
+	return distances || margins ? 'best_defence' : 'was_lost';
+}
+
+/** What was lost of the likelihood of winning, as far as it counts; null if that is not known. */
+export function lossOf(before, after, decisive) {
+	const [could, does] = [likelihood(before, decisive), likelihood(after, decisive)];
+	if (could === null || does === null) return null;
+	return Math.max(0, could - does) * (Boolean(proofOf(before)) !== Boolean(proofOf(after)) ? MIXED : 1);
+}
+
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+export class Review extends EventTarget {
+	#run = 0;
+	#search = null;
+
+	/** @param {(game: string) => boolean} hasExact */
+	constructor(table, hasExact) {
+		super();
+		Object.assign(this, { table, hasExact });
+		/** @type {Map<number, Reviewed>} */
+		this.moves = new Map();
+		/** While it runs: [moves done, moves]. */
+		this.progress = null;
+		this.trouble = '';
+		/** The game that was reviewed: of another one nothing is known. */
+		this.of = null;
+		table.addEventListener('change', () => {
+			if (this.progress && !this.#isOf(table.game)) this.stop();
+		});
+	}
+
+	#isOf(game) {
+		return Boolean(this.of && game && game.id === this.of.id && this.of.moves.every((move, ply) => game.moves[ply] === move));
+	}
+
+	/** What is known of the move that was played at a ply. */
+	at(ply) {
+		const { game } = this.table;
+		const known = this.moves.get(ply);
+		return known && this.of.id === game.id && game.moves.slice(0, ply + 1).every((move, at) => move === this.of.moves[at])
+			? known : undefined;
+	}
+
+	/** Ends the review; what was found stays. */
+	stop() {
+		this.#run += 1;
+		this.progress = null;
+		this.#search?.stop({ discard: true }).catch(() => {});
+		this.#search = null;
+		this.#emit();
+	}
+
+	/**
+	 * Reviews the whole game.
+	 * @param {{time_ms?: number, nodes?: number}} limit  for each move
+	 */
+	async start(limit) {
+		const { table } = this;
+		const { game } = table;
+		this.stop();
+		const run = this.#run;
+		this.of = game;
+		this.moves = new Map();
+		this.trouble = '';
+		const opening = game.opening ?? 0;
+		const chosen = game.moves.slice(opening).filter((move) => !move.startsWith('~')).length;
+		this.progress = [0, chosen];
+		this.#emit();
+		try {
+			await table.ensureSession('review', {});
+			const { decisive } = await table.ask(game, positionOf(game, 0), ['decisive']);
+			const judge = new Judge(this.#asker(game, run, limit), decisive, this.hasExact(game.game));
+			const end = await table.inspect(game.moves.length);
+			let behind = end.outcome && { player: 'p1', score: ofEnd(end.outcome, 'p1') };
+			for (let ply = game.moves.length - 1; ply >= opening && run === this.#run; ply -= 1) {
+				const { to_move: player, legal, outcome } = await table.inspectAt(positionOf(game, ply));
+				if (run !== this.#run) return;
+				if (outcome || player === 'chance') {
+					behind = null;
+					continue;
+				}
+				const known = behind ? earlier(behind.score, behind.player !== player) : undefined;
+				const judged = await judge.judge(ply, legal, game.moves[ply], known);
+				if (run !== this.#run) return;
+				behind = judged.before && { player, score: judged.before };
+				this.moves.set(ply, { ply, move: game.moves[ply], player, ...judged });
+				const view = (score) => (player === 'p2' ? flipped(score) : score);
+				if (judged.before) table.game.scores[ply] = view(judged.before);
+				this.progress = [this.moves.size, chosen];
+				this.#emit();
+			}
+		} catch (error) {
+			if (run !== this.#run) return;
+			if (!(error instanceof ConnectionLost)) this.trouble = error.message;
+		}
+		if (run === this.#run) this.stop();
+	}
+
+	/** Searches one position; the engine is idle once the review is stopped. */
+	#asker(game, run, limit) {
+		const { connection } = this.table;
+		return async (ply, parts, { exact = false, ...more } = {}) => {
+			if (run !== this.#run) throw new ConnectionLost('the review was stopped');
+			const part = Object.fromEntries(Object.entries(limit).map(([name, most]) => [name, Math.max(1, Math.floor(most / parts))]));
+			const { depth, ...fields } = more;
+			this.#search = connection.analyse({
+				session: 'review', position: positionOf(game, ply), queue: true, info: { events: [] },
+				limit: depth ? { ...part, depth } : part, options: exact ? { exact: true } : {}, ...fields,
+			});
+			return (await this.#search).lines[0];
+		};
+	}
+
+	/** How often each mark was given to a side. @returns {Record<string, number>} */
+	counts(player) {
+		const out = {};
+		for (const { ply, player: whose, mark } of this.moves.values()) {
+			if (whose === player && this.at(ply)) out[mark] = (out[mark] ?? 0) + 1;
+		}
+		return out;
+	}
+
+	/** The plies of the moves behind which there was a better one, in order. */
+	mistakes() {
+		return [...this.moves.values()].filter(({ ply, mark }) => ERRORS.includes(mark) && this.at(ply)).map(({ ply }) => ply)
+			.sort((a, b) => a - b);
+	}
+
+	#emit() {
+		this.dispatchEvent(new CustomEvent('change'));
+	}
+}
+
+/** Judges moves, as `crates/core/src/review` does. */
+class Judge {
+	/** @param {(ply: number, parts: number, more?: object) => Promise<object>} best  the best line of a position, by a part */
+	constructor(best, decisive, hasExact) {
+		Object.assign(this, { best, decisive, hasExact });
+	}
+
+	/** @param {Score} [behind]  the move's value as that of the position behind it */
+	async judge(ply, legal, move, behind) {
+		const others = legal.filter((other) => other !== move);
+		if (!others.length) {
+			const value = behind ?? (await this.best(ply, 2, { exact: this.hasExact })).score;
+			return { mark: 'forced', proven: false, only: true, before: value, after: value };
+		}
+		const { line, after } = await this.#compare(ply, move, others, behind);
+		const before = atLeast(line.score, after);
+		const loss = before && after ? lossOf(before, after, this.decisive) : null;
+		const isBest = line.move === move || same(before, after);
+		const mark = before && after ? markOf(before, after, isBest, loss) : 'unknown';
+		const only = line.move === move && await this.#isOnly(ply, others, after);
+		const better = ERRORS.includes(mark) && line.move !== move ? line : undefined;
+		return { mark, proven: PROVEN.includes(mark), only, before, after, loss: loss ?? undefined, better };
+	}
+
+	/** The best line of a position, and the value of the move that was played. */
+	async #compare(ply, move, others, behind) {
+		const exact = this.hasExact;
+		const found = await this.best(ply, 2, { exact });
+		const proven = proofOf(behind) ? behind : undefined;
+		if (found.move === move) {
+			const isRefuted = !proofOf(found.score) && proven && proofOf(proven).outcome !== 'win';
+			if (!isRefuted) return { line: found, after: surer(found.score, proven) };
+			// The search prefers what the rest of the game proves to be no win: which move else?
+			return { line: await this.best(ply, 4, { exact, searchmoves: others }), after: proven };
+		}
+		if (proven) return { line: found, after: proven };
+		// As deep as the best move, because evaluations swing with the side to move.
+		const alone = await this.best(ply, 4, { exact, searchmoves: [move], depth: found.depth || undefined });
+		return { line: found, after: alone.score };
+	}
+
+	/** Whether each of the other moves is proven to have a worse result than a move of this value. */
+	async #isOnly(ply, others, value) {
+		const kept = proofOf(value);
+		if (!kept || kept.outcome === 'loss') return false;
+		const other = proofOf((await this.best(ply, 4, { searchmoves: others })).score);
+		return Boolean(other && resultOf(other) < resultOf(kept));
+	}
+}
