@@ -5,8 +5,9 @@ import { AnalysisPanel } from './analysis-panel.js';
 import { BoardPanel } from './board-panel.js';
 import { LoadDialog, NewGameDialog } from './dialogs.js';
 import { byId, el } from './dom.js';
+import { HistoryPanel } from './history-panel.js';
 import { loadLook, moveWords } from './looks.js';
-import { isLive } from './record.js';
+import { isLive, newId } from './record.js';
 import { connection } from './server.js';
 import { seatName, SeatsPanel } from './seats-panel.js';
 import { keep, restore } from './storage.js';
@@ -36,6 +37,7 @@ function describe(game) {
 
 const board = new BoardPanel(table, () => moves.draw());
 const moves = new MovesPanel(table, () => board.input?.left?.());
+const played = new HistoryPanel(table);
 const seats = new SeatsPanel(table, (game) => settled.get(game));
 const panel = new AnalysisPanel(table, analysis, board);
 const newGame = new NewGameDialog(table, describe);
@@ -57,10 +59,11 @@ function draw() {
 		document.documentElement.dataset.ready = '';
 	}
 	document.body.dataset.mode = table.mode;
-	byId('title').textContent = (settled.get(game.game)?.title ?? game.game).split(':')[0];
+	byId('title').textContent = titleOf(game.game);
 	document.title = `plyd – ${byId('title').textContent}`;
 	board.draw();
 	moves.draw();
+	played.draw();
 	seats.draw();
 	panel.draw();
 	const over = byId('outcome');
@@ -71,8 +74,27 @@ function draw() {
 	slider.value = game.cursor;
 	slider.setAttribute('aria-valuetext', `after ${game.cursor} of ${game.moves.length} plies`);
 	drawButtons();
-	keep(table.saved);
+	keepTable();
 	showAddress(table);
+}
+
+function keepTable() {
+	const end = table.outcome && table.settled && isLive(table.game) ? outcomeWords(table.outcome, settled.get(table.game.game)?.by) : '';
+	const players = ['p1', 'p2'].map((player) => seatName(table.seats[player]));
+	keep(table.saved, { end, players }, () => {
+		table.game = table.game.with({ id: newId() });
+		draw();
+	});
+}
+
+const titleOf = (game) => (settled.get(game)?.title ?? game).split(':')[0];
+
+let library = null;
+
+async function openLibrary() {
+	const { Library } = await import('./library.js');
+	library ??= new Library(table, titleOf);
+	await library.open();
 }
 
 function drawButtons() {
@@ -80,7 +102,7 @@ function drawButtons() {
 	const back = game.cursor === 0;
 	const end = isLive(game);
 	for (const name of ['first', 'back', 'take-back']) button(name).disabled = back;
-	for (const name of ['forward', 'last', 'redo']) button(name).disabled = end;
+	for (const name of ['forward', 'last', 'redo']) button(name).disabled = end && !game.node.next.length;
 	button('hint').disabled = !node || Boolean(outcome) || node.to_move === 'chance' || !connection.isOpen;
 	button('hint').textContent = hint && !hint.line ? 'Thinking…' : 'Hint';
 	button('play-hint').hidden = !(hint?.line && table.yours);
@@ -112,8 +134,8 @@ table.addEventListener('thinking', () => {
 });
 analysis.addEventListener('change', () => {
 	panel.draw();
-	moves.drawHistory();
-	keep(table.saved);
+	played.draw();
+	keepTable();
 });
 table.addEventListener('trouble', (event) => {
 	alert(event.detail.message, true);
@@ -175,7 +197,7 @@ const actions = {
 	first: () => table.goTo(0),
 	back: () => table.goTo(table.game.cursor - 1),
 	forward: () => table.goTo(table.game.cursor + 1),
-	last: () => table.goTo(table.game.moves.length),
+	last: () => table.goTo(Infinity),
 	'take-back': () => table.takeBack(),
 	redo: () => table.redo(),
 	hint: () => table.askHint(),
@@ -184,13 +206,13 @@ const actions = {
 	pause: () => table.pause(!table.paused),
 	'move-now': () => table.moveNow(),
 	'play-on': () => table.playOn(),
-	'bring-back': () => table.bringBack(),
 	'mode-play': () => setMode('play'),
 	'mode-analyse': () => setMode('analyse'),
 	settings: () => byId('settings-dialog').showModal(),
 	'settings-close': () => byId('settings-dialog').close(),
 	'new-game': () => newGame.open(),
 	load: () => load.open(),
+	library: openLibrary,
 	save,
 	'save-picture': savePicture,
 };
@@ -258,7 +280,7 @@ document.addEventListener('keydown', (event) => {
 	else if (KEYS[event.key] && !button(KEYS[event.key]).disabled) button(KEYS[event.key]).click();
 	// Keys of the game work wherever the focus is, but for those that move it or press buttons.
 	else if (event.target === document.body || /^(.|Arrow\w+)$/.test(event.key)) {
-		if (event.key === ' ' || !(board.input?.key?.(event) ?? false)) return;
+		if (event.key === ' ' || !((board.input?.key?.(event) ?? false) || played.key(event.key))) return;
 	} else return;
 	event.preventDefault();
 });

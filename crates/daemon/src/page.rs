@@ -87,6 +87,7 @@ static FILES: &[File] = files! {
     "address.js"
     "analysis-panel.js"
     "analysis.js"
+    "ask.js"
     "board-panel.js"
     "board.js"
     "changes.js"
@@ -95,9 +96,11 @@ static FILES: &[File] = files! {
     "dom.js"
     "form.js"
     "graph.js"
+    "history-panel.js"
     "icon.svg"
     "index.html"
     "input.js"
+    "library.js"
     "looks.js"
     "main.js"
     "moves-panel.js"
@@ -115,6 +118,7 @@ static FILES: &[File] = files! {
     "style.css"
     "symmetry.js"
     "table.js"
+    "tree.js"
     "words.js"
 };
 
