@@ -7,7 +7,7 @@ import { BadRecord, linesOf, pathTo, read } from './record.js';
 const SETTLE_MS = 300;
 
 /** The message of an error about a move of a list, with the move's number, which people count from 1. */
-const located = (error) => {
+export const located = (error) => {
 	const found = /^\/position\/moves\/(\d+)$/.exec(error.pointer ?? '');
 	return { pointer: error.pointer, message: found ? `move ${Number(found[1]) + 1}: ${error.message}` : error.message };
 };

@@ -11,7 +11,7 @@ export class Library {
 	#list = el('ul', { testid: 'own-games' });
 	#help = el('p.help', {});
 
-	/** @param {(game: string) => string} title  what a game is called */
+	/** @param {(game: string) => Promise<string>} title  what a game is called */
 	constructor(table, title) {
 		this.table = table;
 		this.title = title;
@@ -31,12 +31,12 @@ export class Library {
 		this.#help.textContent = games.length
 			? 'They are in this browser alone. When there are too many, those without a name go, the oldest first.'
 			: 'None yet: every game that you begin will be here.';
-		this.#list.replaceChildren(...games.map((entry) => this.#entry(entry)));
+		const titles = await Promise.all(games.map(({ saved }) => this.title(saved.game.game)));
+		this.#list.replaceChildren(...games.map((entry, index) => this.#entry(entry, titles[index])));
 	}
 
-	#entry({ id, at, name, saved, end, players, where }) {
+	#entry({ id, at, name, saved, end, players, where }, title) {
 		const { game } = saved;
-		const title = this.title(game.game);
 		const count = game.moves.filter((ply) => !isChance(ply)).length;
 		const more = game.variations?.length ? `, ${game.variations.length} ${game.variations.length === 1 ? 'variation' : 'variations'}` : '';
 		const input = el('input', {

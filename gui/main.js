@@ -1,10 +1,11 @@
 /** Puts the page together: the connection, the table, and the parts that show it. */
-import { onReturn, showAddress, takeWanted } from './address.js';
+import { onReturn, readAddress, refuseAddress, showAddress, takeWanted, typed } from './address.js';
 import { Analysis } from './analysis.js';
 import { AnalysisPanel } from './analysis-panel.js';
 import { BoardPanel } from './board-panel.js';
-import { LoadDialog, NewGameDialog } from './dialogs.js';
+import { LoadDialog, located, NewGameDialog } from './dialogs.js';
 import { byId, el } from './dom.js';
+import { download } from './download.js';
 import { HistoryPanel } from './history-panel.js';
 import { loadLook, moveWords } from './looks.js';
 import { isLive, newId } from './record.js';
@@ -75,7 +76,7 @@ function draw() {
 	slider.setAttribute('aria-valuetext', `after ${game.cursor} of ${game.moves.length} plies`);
 	drawButtons();
 	keepTable();
-	showAddress(table);
+	showAddress(game, connection.isOpen && table.settled ? begun(game.game) : null);
 }
 
 function keepTable() {
@@ -93,7 +94,7 @@ let library = null;
 
 async function openLibrary() {
 	const { Library } = await import('./library.js');
-	library ??= new Library(table, titleOf);
+	library ??= new Library(table, (game) => describe(game).catch(() => null).then(() => titleOf(game)));
 	await library.open();
 }
 
@@ -109,7 +110,6 @@ function drawButtons() {
 	if (hint?.line) button('play-hint').textContent = `Play ${hint.line.move}`;
 	button('move-now').hidden = !table.thinking || !end;
 	button('play-on').hidden = end || Boolean(outcome) || !button('play-hint').hidden;
-	button('save-picture').disabled = !connection.isOpen;
 	for (const mode of ['play', 'analyse']) button(`mode-${mode}`).setAttribute('aria-pressed', String(table.mode === mode));
 	button('pause').textContent = table.paused ? 'Go on' : 'Pause';
 	button('pause').setAttribute('aria-pressed', String(table.paused));
@@ -170,14 +170,46 @@ async function opened() {
 		const games = connection.request('describe', { what: 'games' });
 		const [first] = connection.hello.games;
 		if (!first) throw new Error('The server has no games.');
-		const wanted = takeWanted();
-		if (wanted && !connection.hello.games.includes(wanted)) alert(`This server has no game ${wanted}.`, false);
-		const known = connection.hello.games.includes(wanted) ? wanted : null;
-		if (table.game && (!known || known === table.game.game)) table.refresh();
-		else await table.begin(known ?? first, {});
+		const isThere = await openAddress(() => takeWanted(table.game));
+		if (!isThere && table.game) table.refresh();
+		else if (!isThere) await table.begin(first, {});
 		newGame.offer((await games).body);
+		// What the first board does not need is there before a server is gone.
+		await Promise.all([import('./library.js'), import('./share.js')]);
 	} catch (error) {
 		if (connection.isOpen) alert(error.message, true);
+	}
+}
+
+/** How a game under such rules begins. */
+const begun = (game) => async (rules) => (await table.ask({ game, rules }, {}, ['record'])).record;
+
+/**
+ * Puts the game on the table that an address asks for. If it is none, that is said, and the board stays.
+ * @param {() => object|null} read  what is asked for
+ * @returns {Promise<boolean>} whether it is there
+ */
+async function openAddress(read) {
+	let wanted = null;
+	try {
+		wanted = read();
+		if (!wanted) return false;
+		const { game, rules, start, moves, ply } = wanted;
+		if (!connection.hello.games.includes(game)) throw new Error(`This server has no game ${game}.`);
+		// A link to a game alone goes on with the one that is on the table.
+		if (table.game?.game === game && !Object.keys(rules).length && start === undefined && !moves.length) return false;
+		const specs = (await describe(game)).rules;
+		// Nobody is hurried by a game that was sent: one looks first.
+		await table.begin(game, typed(rules, specs), { ...start === undefined ? {} : { start }, moves }, { ply, paused: moves.length > 0 });
+		return true;
+	} catch (error) {
+		if (!connection.isOpen) throw error;
+		const rule = /^\/rules\/(.+)$/.exec(error.pointer ?? '');
+		const why = wanted && error.pointer
+			? `The game of the address cannot be shown: ${rule ? `${rule[1]}: ` : ''}${located(error).message}` : error.message;
+		refuseAddress(table.game);
+		alert(why, false);
+		return false;
 	}
 }
 connection.addEventListener('open', opened);
@@ -214,7 +246,7 @@ const actions = {
 	load: () => load.open(),
 	library: openLibrary,
 	save,
-	'save-picture': savePicture,
+	share: openShare,
 };
 for (const [name, act] of Object.entries(actions)) {
 	button(name).addEventListener('click', () => { if (table.game || name === 'new-game' || name === 'load') act(); });
@@ -244,28 +276,19 @@ function setMode(mode) {
 	analysis.turn(mode === 'analyse');
 }
 
+const record = () => table.toLine([seatName(table.seats.p1), seatName(table.seats.p2)]);
+
 async function save() {
-	const line = await table.toLine([seatName(table.seats.p1), seatName(table.seats.p2)]);
-	download(line, 'application/json', `${table.game.game}.jsonl`);
+	download(new Blob([await record()], { type: 'application/json' }), `${table.game.game}.jsonl`);
 	announce('The game is saved.');
 }
 
-/** The server draws the board for documents: from its own side, whichever way the page shows it. */
-async function savePicture() {
-	const { game, position } = table;
-	const { svg } = await table.ask(game, position, ['svg']);
-	download(svg, 'image/svg+xml', `${game.game}-${position.moves.length}.svg`);
-	announce('The picture is saved.');
-}
+let share = null;
 
-function download(text, type, name) {
-	const address = URL.createObjectURL(new Blob([text], { type }));
-	const link = el('a', { href: address, download: name });
-	document.body.append(link);
-	link.click();
-	link.remove();
-	// The browser has taken the file by the next task.
-	setTimeout(() => URL.revokeObjectURL(address), 10_000);
+async function openShare() {
+	const { ShareDialog } = await import('./share.js');
+	share ??= new ShareDialog(table, record);
+	share.open();
 }
 
 const KEYS = {
@@ -288,7 +311,9 @@ document.addEventListener('keydown', (event) => {
 // A clock that runs is the one thing that changes by itself.
 setInterval(() => { if (table.clock.running && table.clock.counts) seats.drawStrips(); }, 100);
 
-onReturn((game) => table.put(game));
+onReturn((game) => table.put(game), async (address) => {
+	if (!await openAddress(() => readAddress(address)) && table.game) refuseAddress(table.game);
+});
 
 draw();
 if (connection.isOpen) opened();

@@ -89,14 +89,17 @@ export class Table extends EventTarget {
 
 	/**
 	 * Asks the server for a new game and puts it on the table.
+	 * @param {{ply?: number, paused?: boolean}} look  after how many of its moves one looks, and whether nobody goes on by itself
 	 * @throws {import('./plyd/errors.js').ServerError} where rules or position are wrong
 	 */
-	async begin(game, rules, position = {}) {
+	async begin(game, rules, position = {}, look = {}) {
 		const [node] = await Promise.all([this.ask({ game, rules }, position, [...WANT, 'record']), this.prepare(game)]);
 		const { rules: inForce, start, moves } = node.record;
 		this.#seat(game);
-		this.paused = false;
-		this.put(record.fresh(game, inForce, start, moves), node);
+		this.paused = look.paused ?? false;
+		const begun = record.fresh(game, inForce, start, moves);
+		if (look.ply === undefined) this.put(begun, node);
+		else this.put(record.lookAt(begun, look.ply));
 	}
 
 	/** Puts a game on the table that the server has checked; `node` is what it said of the position. */
