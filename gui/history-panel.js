@@ -63,12 +63,12 @@ export class HistoryPanel {
 	}
 
 	draw() {
-		const { game, mode } = this.table;
+		const { game } = this.table;
 		if (!game) return;
 		const isLong = game.moves.length > NEAR;
 		// What is drawn of a node is in the key, so that a list is not drawn anew for nothing.
-		const key = JSON.stringify([game.id, nodesFrom(game.root).map(({ move, score, comment, next }) => [move, score, comment, next.length]),
-			game.moves, isLong && game.cursor, mode]);
+		const nodes = nodesFrom(game.root).map(({ move, score, comment, next }) => [move, score, comment, next.length]);
+		const key = JSON.stringify([game.id, nodes, game.moves, isLong && game.cursor]);
 		if (key !== this.#key) {
 			this.#key = key;
 			this.#nodes = [];

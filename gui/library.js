@@ -38,10 +38,11 @@ export class Library {
 	#entry({ id, at, name, saved, end, players, where }, title) {
 		const { game } = saved;
 		const count = game.moves.filter((ply) => !isChance(ply)).length;
-		const more = game.variations?.length ? `, ${game.variations.length} ${game.variations.length === 1 ? 'variation' : 'variations'}` : '';
+		const variations = game.variations?.length ?? 0;
+		const more = variations ? `, ${variations} ${variations === 1 ? 'variation' : 'variations'}` : '';
 		const input = el('input', {
-			type: 'text', value: name, placeholder: title, 'aria-label': `Name of this game of ${title}`, testid: 'own-name', maxlength: 80,
-			autocomplete: 'off', onchange: (event) => rename(id, event.target.value.trim()),
+			type: 'text', value: name, placeholder: title, title: 'A name for this game; with one it is never dropped',
+			'aria-label': `Name of this game of ${title}`, testid: 'own-name', maxlength: 80, autocomplete: 'off', onchange: (event) => rename(id, event.target.value.trim()),
 		});
 		const about = [
 			name ? title : '', `${count} ${count === 1 ? 'move' : 'moves'}${more}`, players?.join(' – '), end || 'not over',
@@ -52,7 +53,9 @@ export class Library {
 			el('div.row', {},
 				el('button', { testid: 'own-open', disabled: where !== '', onclick: () => this.#take(id) },
 					{ here: 'On the board', elsewhere: 'In another tab' }[where] ?? 'Open'),
-				el('button', { testid: 'own-delete', disabled: where !== '', onclick: () => this.#remove(id, input.value.trim() || title, count) }, 'Delete…')));
+				el('button', {
+					testid: 'own-delete', disabled: where !== '', onclick: () => this.#remove(id, input.value.trim() || title, count),
+				}, 'Delete…')));
 	}
 
 	/** The board at the end of the main line, as the server draws it. */
