@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { assertAccessible, byTest, inSettings, newGame, pageState, picture, quick, stage, turnOf, until, visit } from './support.mjs';
+import {
+  assertAccessible, byTest, inSettings, newGame, pageState, picture, quick, stage, TIMEOUT, turnOf, until, visit,
+} from './support.mjs';
 
 const on = stage();
 
@@ -23,20 +25,27 @@ const play = async (page, move) => {
   await until(page, (now) => Number(now.cursor) === Number(cursor) + 1 && now.toMove !== undefined);
 };
 
-/** The moves of the list as a text, variations in brackets. */
+/** The list of what was played as a text: variations in brackets, no numbers and no scores. */
 const tree = (page) => page.evaluate(() => {
-  const texts = (list) => [...list.children].map((item) => {
-    if (item.matches('.variation')) return `(${texts(item.firstElementChild).join(' ')})`;
-    if (item.matches('.comment')) return `“${item.textContent}”`;
-    return item.textContent.replace(/^\d+\. /, '').replace(/[+−]\d.*$|P[12] .*$/, '');
-  });
-  return texts(document.getElementById('history')).join(' ');
+  const words = (item) => [...item.firstElementChild.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)
+    .map((node) => node.textContent.trim()).join('');
+  const text = (list) => [...list.children].map((item) => {
+    if (item.matches('.variation')) return `(${text(item.firstElementChild)})`;
+    return item.matches('.comment') ? `“${item.textContent}”` : words(item);
+  }).join(' ');
+  return text(document.getElementById('history'));
 });
 
-const becomes = (page, expected) => page.waitForFunction(([text, source]) => (0, eval)(source)() === text, [expected,
-  `() => { const texts = (list) => [...list.children].map((item) => item.matches('.variation') ? '(' + texts(item.firstElementChild).join(' ') + ')'
-    : item.matches('.comment') ? '“' + item.textContent + '”' : item.textContent.replace(/^\\d+\\. /, '').replace(/[+−]\\d.*$|P[12] .*$/, ''));
-    return texts(document.getElementById('history')).join(' '); }`]);
+/** Waits until the list is so. */
+async function becomes(page, expected) {
+  const deadline = Date.now() + TIMEOUT;
+  let now = await tree(page);
+  while (now !== expected && Date.now() < deadline) {
+    await page.waitForTimeout(30);
+    now = await tree(page);
+  }
+  assert.equal(now, expected);
+}
 
 test('a move in the past is a variation of an analysis, and the game itself while one plays', async () => {
   const page = await analysed('d4 b3 e6 c5');
