@@ -1,46 +1,190 @@
 /**
- * The page's address: it names the game (`?game=isolation`), and the browser's "back" returns to the game before. Moves are no
+ * The page's address: it names the game with its rules, start, moves and the ply that is shown, so that a link is a game
+ * (`#game=isolation&rules=width:5&moves=a1_c2&ply=1`), and the browser's "back" returns to the game before. Moves are no
  * pages, so that "back" does not take back.
  */
+/** Browsers slow a page down that changes its address more often than some times a second. */
+const SETTLE_MS = 250;
+
 /** Each game that was on the table since the page was loaded, by its entry in the browser's history. */
 const games = new Map();
 let entry = 0;
 let shown = '';
+let timer = 0;
+let latest = '';
+/** Whether this entry of the history waits for the game that its address asks for. */
+let isAsked = false;
 
-/** The game that the page was asked for; the address follows the table from then on. */
-let wanted = new URLSearchParams(location.search).get('game');
+/** A text in an address: only what would end or change it there is written as a code. */
+const coded = (text) => encodeURIComponent(text)
+	.replace(/%(20|2C|2F|3A|3B|2B|7E|5B|5D)/g, (code) => (code === '%20' ? '+' : code === '%2B' ? code : decodeURIComponent(code)));
 
-/** @returns {string|null} the game that the address asks for, once */
-export function takeWanted() {
-	const game = wanted;
-	wanted = null;
-	return game;
+const decoded = (text) => decodeURIComponent(text.replaceAll('+', ' '));
+
+/** Between moves; a move that has one has it as a code. */
+const BETWEEN = '_';
+const codedMove = (move) => coded(move).replaceAll(BETWEEN, '%5F');
+
+/**
+ * The part of an address that names a game.
+ * @param {{rules: object, start?: string}} brief  what of rules and start the server does not know by itself
+ */
+export function addressOf(game, { rules, start }) {
+	const parts = [`game=${coded(game.game)}`];
+	const set = Object.entries(rules).map(([name, value]) => `${coded(name)}:${coded(String(value))}`);
+	if (set.length) parts.push(`rules=${set.join(';')}`);
+	if (start !== undefined) parts.push(`start=${coded(start)}`);
+	if (game.moves.length) parts.push(`moves=${game.moves.map(codedMove).join(BETWEEN)}`);
+	if (game.cursor !== game.moves.length) parts.push(`ply=${game.cursor}`);
+	return `#${parts.join('&')}`;
 }
 
-/** Makes the address that of the game on the table; another game is another entry of the browser's history. */
-export function showAddress({ game }) {
-	const key = game.id;
-	if (key !== shown) {
-		const address = `?game=${encodeURIComponent(game.game)}`;
-		if (shown) {
-			entry += 1;
-			history.pushState(entry, '', address);
-		} else {
-			history.replaceState(entry, '', address);
+/**
+ * What an address asks for.
+ * @returns {{game: string, rules: object, start?: string, moves: string[], ply?: number}|null} null if it asks for nothing
+ * @throws {Error} if it is none of a game
+ */
+export function readAddress({ search, hash }) {
+	const named = new URLSearchParams(search).get('game');
+	if (hash.length < 2) return named === null ? null : { game: named, rules: {}, moves: [] };
+	const wrong = (why) => { throw new Error(`The address shows no game: ${why}.`); };
+	const wanted = { game: named, rules: {}, moves: [] };
+	try {
+		for (const part of hash.slice(1).split('&')) {
+			const [, name, value] = /^(\w+)=(.*)$/s.exec(part) ?? wrong(`“${part}” is not of the form name=value`);
+			if (name === 'game' || name === 'start') wanted[name] = decoded(value);
+			else if (name === 'moves') wanted.moves = value.split(BETWEEN).filter(Boolean).map(decoded);
+			else if (name === 'rules') wanted.rules = rulesOf(value, wrong);
+			else if (name === 'ply') wanted.ply = /^\d+$/.test(value) ? Number(value) : wrong('“ply” is a number');
+			else wrong(`there is no “${name}”`);
 		}
-		shown = key;
+	} catch (error) {
+		if (error instanceof URIError) wrong('it is cut off or damaged');
+		throw error;
+	}
+	if (!wanted.game) wrong('it names no game');
+	if (wanted.ply > wanted.moves.length) wrong(`ply ${wanted.ply} is behind its ${wanted.moves.length} moves`);
+	return wanted;
+}
+
+/** All values are texts here; `typed` gives them their types. */
+function rulesOf(text, wrong) {
+	return Object.fromEntries(text.split(';').filter(Boolean).map((pair) => {
+		const [, name, value] = /^([^:]+):(.*)$/s.exec(pair) ?? wrong(`“${pair}” is no rule`);
+		return [decoded(name), decoded(value)];
+	}));
+}
+
+/** Rules of an address with the types that the game describes. */
+export function typed(rules, specs) {
+	return Object.fromEntries(Object.entries(rules).map(([name, value]) => {
+		const spec = specs.find((one) => one.name === name);
+		if (spec?.type === 'bool') return [name, value === 'true' ? true : value === 'false' ? false : value];
+		return [name, spec?.type === 'int' && /^-?\d+$/.test(value) ? Number(value) : value];
+	}));
+}
+
+/** What addresses say of rules and start, by game. */
+const briefs = new Map();
+
+const same = (one, other) => JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
+
+/**
+ * Finds out what has to be said of rules and start: the rules that others do not bring along, and a start of one's own.
+ * @param {(rules: object) => Promise<{rules: object, start: string}>} begin  how a game under such rules begins
+ */
+async function briefOf({ rules, start }, begin) {
+	let set = rules;
+	let begun = null;
+	for (const name of Object.keys(rules)) {
+		const { [name]: _, ...rest } = set;
+		const found = await begin(rest).catch(() => null);
+		if (!found || !same(found.rules, rules)) continue;
+		set = rest;
+		begun = found;
+	}
+	begun ??= await begin(set);
+	return { rules: set, start: begun.start === start ? undefined : start };
+}
+
+/** What the page was asked for when it was loaded. After a reload the address is the page's own and asks for nothing. */
+let wanted = { search: location.search, hash: location.hash, id: history.state?.id };
+
+/**
+ * @param {import('./tree.js').Game|null} game  on the table
+ * @returns {object|null} what the address asks for, once
+ * @throws {Error} if it is no address of a game
+ */
+export function takeWanted(game) {
+	const asked = wanted;
+	wanted = null;
+	return !asked || (game && asked.id === game.id) ? null : readAddress(asked);
+}
+
+/**
+ * Makes the address that of the game on the table; another game is another entry of the browser's history.
+ * @param {Function|null} begin  as above; null while nobody can be asked
+ */
+export function showAddress(game, begin) {
+	const brief = briefs.get(game.id);
+	latest = brief ? addressOf(game, brief) : `#game=${coded(game.game)}`;
+	if (game.id !== shown) {
+		if (!shown && history.state?.id === game.id) entry = history.state.entry;
+		else if (shown && !isAsked) entry += 1;
+		write(shown && !isAsked ? 'pushState' : 'replaceState', game.id);
+		isAsked = false;
+		shown = game.id;
+	} else if (brief && latest !== location.hash) {
+		clearTimeout(timer);
+		timer = setTimeout(() => write('replaceState', game.id), SETTLE_MS);
 	}
 	games.set(entry, game);
+	if (brief === undefined && begin) {
+		briefs.set(game.id, null);
+		briefOf(game, begin).then((found) => {
+			briefs.set(game.id, found);
+			const now = games.get(entry);
+			if (now.id === game.id) showAddress(now, null);
+		}).catch(() => briefs.delete(game.id));
+	}
 }
 
-/** @param {(game: import('./record.js').Game) => void} put  takes a game to which one returned */
-export function onReturn(put) {
+/** The address of a game with its moves, if that is known by now. @returns {string|null} */
+export function linkTo(game) {
+	const brief = briefs.get(game.id);
+	return brief ? new URL(addressOf(game, brief), location.href.replace(/[?#].*$/s, '')).href : null;
+}
+
+function write(how, id) {
+	clearTimeout(timer);
+	history[how]({ entry, id }, '', location.pathname + latest);
+}
+
+/**
+ * @param {(game: import('./tree.js').Game) => void} put  takes a game to which one returned
+ * @param {(address: Location) => void} asked  another address was asked for, by hand or from before the page was loaded
+ */
+export function onReturn(put, asked) {
 	window.addEventListener('popstate', (event) => {
-		const game = games.get(event.state);
-		// Entries of before the page was loaded are not known any more.
-		if (!game) return;
-		entry = event.state;
-		shown = game.id;
-		put(game);
+		clearTimeout(timer);
+		const game = games.get(event.state?.entry);
+		if (game && event.state.id === game.id) {
+			entry = event.state.entry;
+			shown = game.id;
+			put(game);
+			return;
+		}
+		// The entry is there already and becomes that of the game which is asked for.
+		entry = event.state?.entry ?? entry + 1;
+		isAsked = true;
+		asked(location);
 	});
+}
+
+/** What was asked for is no game: the address is that of the game on the table again. */
+export function refuseAddress(game) {
+	isAsked = false;
+	if (!game) return;
+	games.set(entry, game);
+	if (latest) write('replaceState', game.id);
 }

@@ -147,14 +147,14 @@ export class Analysis extends EventTarget {
 		try {
 			await table.ensureSession('analysis', {});
 			for (let ply = game.moves.length; ply >= 0 && sweep === this.#sweep; ply -= 1) {
-				const node = await table.inspect(ply);
+				const node = await table.inspectAt(positionOf(game, ply));
 				if (!node.outcome && node.to_move !== 'chance') {
 					const best = await table.connection.go({
 						session: 'analysis', position: positionOf(game, ply), clock: { kind: 'per_move', ms }, queue: true,
 					});
-					// Another game, or a shorter one, may be on the table by now.
-					if (table.game.start !== game.start || table.game.moves[ply - 1] !== game.moves[ply - 1]) break;
-					table.note(ply, node.to_move, best.lines[0]?.score);
+					table.note(ply, node.to_move, best.lines[0]?.score, game);
+					// Another game may be on the table by now.
+					if (table.game.id !== game.id) break;
 				}
 				this.progress = [total - ply, total];
 				this.#emit();

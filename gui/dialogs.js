@@ -3,13 +3,13 @@ import { DEFAULT } from './clock.js';
 import { el, byId, prose } from './dom.js';
 import { field, settings, showError, valuesOf } from './form.js';
 import { against, amongThemselves, beginGame, engineSide, FIRST_LEVEL, levelOf, levelsOf } from './opponents.js';
-import { BadRecord, read } from './record.js';
+import { BadRecord, linesOf, pathTo, read } from './record.js';
 
 /** How long one may type before the server is asked. */
 const SETTLE_MS = 300;
 
 /** The message of an error about a move of a list, with the move's number, which people count from 1. */
-const located = (error) => {
+export const located = (error) => {
 	const found = /^\/position\/moves\/(\d+)$/.exec(error.pointer ?? '');
 	return { pointer: error.pointer, message: found ? `move ${Number(found[1]) + 1}: ${error.message}` : error.message };
 };
@@ -244,13 +244,23 @@ export class LoadDialog {
 		return !error;
 	}
 
+	/** Asks the server about each line of the game's tree. */
+	async #check(game) {
+		for (const [index, { nodes }] of linesOf(game.root).entries()) {
+			const moves = pathTo(nodes[nodes.length - 1]).slice(1).map(({ move }) => move);
+			await this.table.ask(game, { start: game.start, moves }, ['to_move']).catch((error) => {
+				throw index ? new BadRecord(`variation ${index}: ${located(error).message}`) : error;
+			});
+		}
+	}
+
 	async #submit() {
 		if (!this.#read()) return;
 		const { table } = this;
 		try {
 			const game = this.#games[Number(this.#which.value) || 0];
 			if (!game) throw new BadRecord('choose a file, or paste its text');
-			await table.ask(game, { start: game.start, moves: game.moves }, ['to_move']);
+			await this.#check(game);
 			// Nobody is hurried by a game that was loaded: one looks first.
 			table.paused = true;
 			table.put(game);

@@ -1,14 +1,16 @@
 /** Puts the page together: the connection, the table, and the parts that show it. */
-import { onReturn, showAddress, takeWanted } from './address.js';
+import { onReturn, readAddress, refuseAddress, showAddress, takeWanted, typed } from './address.js';
 import { Analysis } from './analysis.js';
 import { AnalysisPanel } from './analysis-panel.js';
 import { BoardPanel } from './board-panel.js';
-import { LoadDialog, NewGameDialog } from './dialogs.js';
+import { LoadDialog, located, NewGameDialog } from './dialogs.js';
 import { byId, el } from './dom.js';
+import { download } from './download.js';
+import { HistoryPanel } from './history-panel.js';
 import { layerSwitches } from './layers.js';
 import { loadLook, moveWords } from './looks.js';
-import { isLive } from './record.js';
 import { switches } from './preferences.js';
+import { isLive, newId } from './record.js';
 import { connection } from './server.js';
 import { seatName, SeatsPanel } from './seats-panel.js';
 import { keep, lessonsSeen, remember, rememberLesson, restore, wasHere } from './storage.js';
@@ -48,8 +50,9 @@ for (const event of heardAfter) addEventListener(event, wake, true);
 const board = new BoardPanel(table, () => moves.draw(),
 	({ isStrong }) => play(table.outcome ? 'end' : isStrong ? 'strong' : 'move'));
 const moves = new MovesPanel(table, () => board.input?.left?.());
+const played = new HistoryPanel(table);
 const seats = new SeatsPanel(table, (game) => settled.get(game));
-const panel = new AnalysisPanel(table, analysis, board, moves);
+const panel = new AnalysisPanel(table, analysis, board, played);
 const newGame = new NewGameDialog(table, describe);
 const load = new LoadDialog(table);
 const button = (name) => document.querySelector(`[data-testid="${name}"]`);
@@ -69,10 +72,11 @@ function draw() {
 		document.documentElement.dataset.ready = '';
 	}
 	document.body.dataset.mode = table.mode;
-	byId('title').textContent = (settled.get(game.game)?.title ?? game.game).split(':')[0];
+	byId('title').textContent = titleOf(game.game);
 	document.title = `plyd – ${byId('title').textContent}`;
 	board.draw();
 	moves.draw();
+	played.draw();
 	seats.draw();
 	panel.draw();
 	const over = byId('outcome');
@@ -85,8 +89,27 @@ function draw() {
 	slider.value = game.cursor;
 	slider.setAttribute('aria-valuetext', `after ${game.cursor} of ${game.moves.length} plies`);
 	drawButtons();
-	keep(table.saved);
-	showAddress(table);
+	keepTable();
+	showAddress(game, connection.isOpen && table.settled ? begun(game.game) : null);
+}
+
+function keepTable() {
+	const end = table.outcome && table.settled && isLive(table.game) ? outcomeWords(table.outcome, settled.get(table.game.game)?.by) : '';
+	const players = ['p1', 'p2'].map((player) => seatName(table.seats[player]));
+	keep(table.saved, { end, players }, () => {
+		table.game = table.game.with({ id: newId() });
+		draw();
+	});
+}
+
+const titleOf = (game) => (settled.get(game)?.title ?? game).split(':')[0];
+
+let library = null;
+
+async function openLibrary() {
+	const { Library } = await import('./library.js');
+	library ??= new Library(table, (game) => describe(game).catch(() => null).then(() => titleOf(game)));
+	await library.open();
 }
 
 /** What is offered after a game, which most games do not need at once. */
@@ -129,14 +152,13 @@ function drawButtons() {
 	const back = game.cursor === 0;
 	const end = isLive(game);
 	for (const name of ['first', 'back', 'take-back']) button(name).disabled = back;
-	for (const name of ['forward', 'last', 'redo']) button(name).disabled = end;
+	for (const name of ['forward', 'last', 'redo']) button(name).disabled = end && !game.node.next.length;
 	button('hint').disabled = !node || Boolean(outcome) || node.to_move === 'chance' || !connection.isOpen;
 	button('hint').textContent = hint && !hint.line ? 'Thinking…' : 'Hint';
 	button('play-hint').hidden = !(hint?.line && table.yours);
 	if (hint?.line) button('play-hint').textContent = `Play ${hint.line.move}`;
 	button('move-now').hidden = !table.thinking || !end;
 	button('play-on').hidden = end || Boolean(outcome) || !button('play-hint').hidden;
-	button('save-picture').disabled = !connection.isOpen;
 	for (const mode of ['play', 'analyse']) button(`mode-${mode}`).setAttribute('aria-pressed', String(table.mode === mode));
 	button('pause').textContent = table.paused ? 'Go on' : 'Pause';
 	button('pause').setAttribute('aria-pressed', String(table.paused));
@@ -162,8 +184,8 @@ table.addEventListener('thinking', () => {
 });
 analysis.addEventListener('change', () => {
 	panel.draw();
-	moves.drawHistory();
-	keep(table.saved);
+	played.draw();
+	keepTable();
 });
 table.addEventListener('trouble', (event) => {
 	alert(event.detail.message, true);
@@ -199,22 +221,51 @@ async function opened() {
 		const games = connection.request('describe', { what: 'games' });
 		const [first] = connection.hello.games;
 		if (!first) throw new Error('The server has no games.');
-		const wanted = takeWanted();
-		if (wanted && !connection.hello.games.includes(wanted)) alert(`This server has no game ${wanted}.`, false);
-		const known = connection.hello.games.includes(wanted) ? wanted : null;
-		if (table.game && (!known || known === table.game.game)) table.refresh();
-		else {
-			const isFirst = !table.game && !known;
-			await table.begin(known ?? first, {});
-			if (!isFirst || wasHere()) remember();
-			else choosing = import('./welcome.js').then(async ({ welcome }) => welcome(table, (await games).body, describe));
-		}
+		const isThere = await openAddress(() => takeWanted(table.game));
+		const isFirst = !isThere && !table.game && !wasHere();
+		if (!isThere && table.game) table.refresh();
+		else if (!isThere) await table.begin(first, {});
+		if (!isFirst) remember();
+		else choosing = import('./welcome.js').then(async ({ welcome }) => welcome(table, (await games).body, describe));
 		newGame.offer((await games).body);
-		await choosing;
+		// What the first board does not need is there before a server is gone.
+		await Promise.all([import('./library.js'), import('./share.js'), choosing]);
 		mayTeach = true;
 		draw();
 	} catch (error) {
 		if (connection.isOpen) alert(error.message, true);
+	}
+}
+
+/** How a game under such rules begins. */
+const begun = (game) => async (rules) => (await table.ask({ game, rules }, {}, ['record'])).record;
+
+/**
+ * Puts the game on the table that an address asks for. If it is none, that is said, and the board stays.
+ * @param {() => object|null} read  what is asked for
+ * @returns {Promise<boolean>} whether it is there
+ */
+async function openAddress(read) {
+	let wanted = null;
+	try {
+		wanted = read();
+		if (!wanted) return false;
+		const { game, rules, start, moves, ply } = wanted;
+		if (!connection.hello.games.includes(game)) throw new Error(`This server has no game ${game}.`);
+		// A link to a game alone goes on with the one that is on the table.
+		if (table.game?.game === game && !Object.keys(rules).length && start === undefined && !moves.length) return false;
+		const specs = (await describe(game)).rules;
+		// Nobody is hurried by a game that was sent: one looks first.
+		await table.begin(game, typed(rules, specs), { ...start === undefined ? {} : { start }, moves }, { ply, paused: moves.length > 0 });
+		return true;
+	} catch (error) {
+		if (!connection.isOpen) throw error;
+		const rule = /^\/rules\/(.+)$/.exec(error.pointer ?? '');
+		const why = wanted && error.pointer
+			? `The game of the address cannot be shown: ${rule ? `${rule[1]}: ` : ''}${located(error).message}` : error.message;
+		refuseAddress(table.game);
+		alert(why, false);
+		return false;
 	}
 }
 connection.addEventListener('open', opened);
@@ -234,7 +285,7 @@ const actions = {
 	first: () => table.goTo(0),
 	back: () => table.goTo(table.game.cursor - 1),
 	forward: () => table.goTo(table.game.cursor + 1),
-	last: () => table.goTo(table.game.moves.length),
+	last: () => table.goTo(Infinity),
 	'take-back': () => table.takeBack(),
 	redo: () => table.redo(),
 	hint: () => table.askHint(),
@@ -243,7 +294,6 @@ const actions = {
 	pause: () => table.pause(!table.paused),
 	'move-now': () => table.moveNow(),
 	'play-on': () => table.playOn(),
-	'bring-back': () => table.bringBack(),
 	'mode-play': () => setMode('play'),
 	'mode-analyse': () => setMode('analyse'),
 	settings: () => {
@@ -254,8 +304,9 @@ const actions = {
 	'how-to-play': () => openLesson(false),
 	'new-game': () => newGame.open(),
 	load: () => load.open(),
+	library: openLibrary,
 	save,
-	'save-picture': savePicture,
+	share: openShare,
 };
 for (const [name, act] of Object.entries(actions)) {
 	button(name).addEventListener('click', () => { if (table.game || name === 'new-game' || name === 'load') act(); });
@@ -286,28 +337,19 @@ function setMode(mode) {
 	analysis.turn(mode === 'analyse');
 }
 
+const record = () => table.toLine([seatName(table.seats.p1), seatName(table.seats.p2)]);
+
 async function save() {
-	const line = await table.toLine([seatName(table.seats.p1), seatName(table.seats.p2)]);
-	download(line, 'application/json', `${table.game.game}.jsonl`);
+	download(new Blob([await record()], { type: 'application/json' }), `${table.game.game}.jsonl`);
 	announce('The game is saved.');
 }
 
-/** The server draws the board for documents: from its own side, whichever way the page shows it. */
-async function savePicture() {
-	const { game, position } = table;
-	const { svg } = await table.ask(game, position, ['svg']);
-	download(svg, 'image/svg+xml', `${game.game}-${position.moves.length}.svg`);
-	announce('The picture is saved.');
-}
+let share = null;
 
-function download(text, type, name) {
-	const address = URL.createObjectURL(new Blob([text], { type }));
-	const link = el('a', { href: address, download: name });
-	document.body.append(link);
-	link.click();
-	link.remove();
-	// The browser has taken the file by the next task.
-	setTimeout(() => URL.revokeObjectURL(address), 10_000);
+async function openShare() {
+	const { ShareDialog } = await import('./share.js');
+	share ??= new ShareDialog(table, record);
+	share.open();
 }
 
 const KEYS = {
@@ -324,7 +366,7 @@ document.addEventListener('keydown', (event) => {
 	else if (KEYS[event.key] && !button(KEYS[event.key]).disabled) button(KEYS[event.key]).click();
 	// Keys of the game work wherever the focus is, but for those that move it or press buttons.
 	else if (event.target === document.body || /^(.|Arrow\w+)$/.test(event.key)) {
-		if (event.key === ' ' || !(board.input?.key?.(event) ?? false)) return;
+		if (event.key === ' ' || !((board.input?.key?.(event) ?? false) || played.key(event.key))) return;
 	} else return;
 	event.preventDefault();
 });
@@ -332,7 +374,9 @@ document.addEventListener('keydown', (event) => {
 // A clock that runs is the one thing that changes by itself.
 setInterval(() => { if (table.clock.running && table.clock.counts) seats.drawStrips(); }, 100);
 
-onReturn((game) => table.put(game));
+onReturn((game) => table.put(game), async (address) => {
+	if (!await openAddress(() => readAddress(address)) && table.game) refuseAddress(table.game);
+});
 
 draw();
 if (connection.isOpen) opened();

@@ -48,7 +48,7 @@ export const amongThemselves = (kind, level) => (
 export async function beginGame(table, about, { rules = {}, position = {}, seats = table.seats }) {
 	const seed = about.rules.find((spec) => spec.type === 'seed');
 	const drawn = seed && rules[seed.name] === undefined && !position.start ? { [seed.name]: randomSeed() } : {};
-	await table.begin(about.name, { ...rules, ...drawn }, position, seats);
+	await table.begin(about.name, { ...rules, ...drawn }, position, { seats });
 }
 
 /** Begins the game on the table once more: from the same start, or from another one if its rules draw it. */

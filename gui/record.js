@@ -1,73 +1,14 @@
 /**
- * A game as data: what was played, where one looks at it, and the record that the protocol, the arena and `plyd show`
- * share. Pure: it knows no server, so a record is only checked for its shape here; its moves the server checks.
- *
- * @typedef {import('./words.js').Score} Score
- * @typedef {{id: string, game: string, rules: object, start: string, moves: string[], cursor: number,
- *   scores: Record<number, Score>, clocks: Record<number, [number, number]>, players?: string[], opening?: number,
- *   flag?: {ply: number, player: 'p1'|'p2'}, earlier?: Line[]}} Game
- *   `cursor` counts the plies that are on the board; what lies behind it can be redone. `scores` by ply, from player 1's
- *   view; `clocks` by ply, what each had left in ms. `flag`: whose time was over after so many plies. `earlier`: what other
- *   moves took the place of, the newest last.
- * @typedef {Pick<Game, 'moves'|'scores'|'clocks'|'flag'>} Line
+ * The record of a game, which the protocol, the arena and `plyd show` share, and what the page adds to it. Pure: a record is only
+ * checked for its shape here; its moves the server checks.
  */
+import { byPly, fresh, grown, linesOf } from './tree.js';
+import { flipped } from './words.js';
 
-import { flipped, other } from './words.js';
+export * from './tree.js';
 
 /** A fault in a file that somebody wrote; `line` counts from 1. */
 export class BadRecord extends Error {}
-
-/** A name that nothing else has. */
-export const newId = () => crypto.getRandomValues(new Uint32Array(2)).join('-');
-
-export const fresh = (game, rules, start) => ({ game, rules, start, moves: [], cursor: 0, scores: {}, clocks: {}, id: newId() });
-
-/** The position on the board, as the protocol takes it. */
-export const positionOf = (game, ply = game.cursor) => ({ start: game.start, moves: game.moves.slice(0, ply) });
-
-/** Whether nothing lies behind the cursor. */
-export const isLive = (game) => game.cursor === game.moves.length;
-
-/** So many lines are kept that others took the place of. */
-const KEPT_LINES = 20;
-
-const lineOf = ({ moves, scores, clocks, flag }) => ({ moves, scores, clocks, flag });
-
-/** The game without what lies behind the cursor, which is kept as an earlier line. */
-export function cut(game) {
-	if (isLive(game)) return game;
-	const upTo = (table) => Object.fromEntries(Object.entries(table).filter(([ply]) => Number(ply) <= game.cursor));
-	const moves = game.moves.slice(0, game.cursor);
-	const earlier = [...(game.earlier ?? []), lineOf(game)].slice(-KEPT_LINES);
-	const flag = game.flag && game.flag.ply <= game.cursor ? game.flag : undefined;
-	return { ...game, moves, scores: upTo(game.scores), clocks: upTo(game.clocks), flag, earlier };
-}
-
-/** The game with the newest earlier line in the place of what is played now, which becomes the oldest of them. */
-export function broughtBack(game) {
-	const line = game.earlier?.at(-1);
-	if (!line) return game;
-	const others = game.earlier.slice(0, -1);
-	const known = others.some(({ moves }) => moves.join('\n') === game.moves.join('\n'));
-	const beginning = line.moves.slice(0, game.moves.length).join('\n') === game.moves.join('\n');
-	const earlier = known || beginning ? others : [lineOf(game), ...others];
-	return { ...game, ...line, cursor: Math.min(game.cursor, line.moves.length), earlier };
-}
-
-/** The outcome on the clock, if the time of one who is to move at the cursor is over. */
-export function flagOutcome({ flag, cursor }) {
-	return flag?.ply === cursor ? { winner: other(flag.player), by: 'time' } : null;
-}
-
-/** The game after a further ply. The ply that was played there goes forward; another forgets what was played since. */
-export function played(game, ply) {
-	const cursor = game.cursor + 1;
-	if (game.moves[game.cursor] === ply) return { ...game, cursor };
-	const before = cut(game);
-	return { ...before, moves: [...before.moves, ply], cursor };
-}
-
-export const lookAt = (game, ply) => ({ ...game, cursor: Math.max(0, Math.min(game.moves.length, ply)) });
 
 /** Whether a ply is an outcome of chance. */
 export const isChance = (ply) => ply.startsWith('~');
@@ -78,20 +19,48 @@ export const isChance = (ply) => ply.startsWith('~');
  */
 export const moveNumber = (moves, ply) => moves.slice(0, ply + 1).filter((move) => !isChance(move)).length;
 
+/** What nodes hold, by the names of the record's fields, each by ply. */
+const FIELDS = { scores: 'score', clocks: 'clock', flags: 'flag', comments: 'comment' };
+
+const held = (nodes, first) => Object.fromEntries(Object.entries(FIELDS)
+	.map(([name, field]) => [name, byPly(nodes, field, first)]).filter(([, values]) => Object.keys(values).length));
+
 /** The record of a game as the page knows it without a server, which would add the result. */
-export const ownRecord = ({ game, rules, start, moves }) => ({ record: 1, game, rules, start, moves });
+export function ownRecord({ game, rules, start, root, name, opening }) {
+	const [main, ...others] = linesOf(root);
+	const variations = others.map(({ of, ply, nodes }) => ({ of, ply, moves: movesOf(nodes), ...held(nodes, ply + 1) }));
+	return {
+		record: 1, game, rules, start, moves: movesOf(main.nodes.slice(1)), ...held(main.nodes, 0),
+		...variations.length ? { variations } : {}, ...name ? { name } : {}, ...opening === undefined ? {} : { opening },
+	};
+}
+
+const movesOf = (nodes) => nodes.map(({ move }) => move);
 
 /**
- * The line to save: the server's record and what the page adds to it.
- * @param {object} record  as `inspect` answered, or the page's own
+ * The line to save: the server's record of the main line and what the page adds to it.
+ * @param {object} record  as `inspect` answered; none without a server
  * @param {string[]} players  p1's name, then p2's
  */
 export function line(record, game, players) {
-	const more = {
-		players: players.map((name, index) => ({ index, name })),
-		scores: game.scores,
-	};
-	return `${JSON.stringify({ ...record, ...more })}\n`;
+	const more = { players: players.map((name, index) => ({ index, name })) };
+	return `${JSON.stringify({ ...ownRecord(game), ...record, ...more })}\n`;
+}
+
+/** A game as the browser keeps it: its record, and where one looks. */
+export function kept(game) {
+	const { id, cursor, players } = game;
+	const end = game.line[game.line.length - 1];
+	const shown = linesOf(game.root).findIndex(({ nodes }) => nodes.includes(end));
+	const names = players ? { players: players.map((name) => ({ name })) } : {};
+	return { ...ownRecord(game), ...names, id, shown: [shown, game.moves.length], cursor };
+}
+
+/** The game that was kept. @throws {BadRecord} if it is none */
+export function taken(value) {
+	const { game, lines } = gameOf(value, '');
+	const [shown, end] = value.shown;
+	return game.with({ id: String(value.id), line: lines[shown].slice(0, end + 1), cursor: value.cursor });
 }
 
 /**
@@ -107,7 +76,7 @@ export function read(text) {
 		const where = lines.length > 1 ? `line ${index + 1}: ` : '';
 		const value = parsed(source);
 		if (value === undefined) throw new BadRecord(`${where}this is not JSON`);
-		games.push(gameOf(value, where));
+		games.push(gameOf(value, where).game);
 	});
 	if (!games.length) throw new BadRecord('the file holds no game');
 	return games;
@@ -133,16 +102,54 @@ function gameOf(value, where) {
 	if (!Array.isArray(value.moves) || value.moves.some((move) => typeof move !== 'string')) {
 		wrong('`moves` must be a list of texts');
 	}
-	const game = fresh(value.game, value.rules ?? {}, value.start);
-	game.moves = value.moves;
-	game.cursor = value.moves.length;
-	game.scores = scoresOf(value);
+	const game = fresh(value.game, value.rules ?? {}, value.start, value.moves);
+	hold(game.line, 0, { ...value, scores: scoresOf(value) });
 	// Of a match, which began with plies that nobody chose.
 	if (Number.isInteger(value.opening)) game.opening = value.opening;
 	if (Array.isArray(value.players)) {
 		game.players = value.players.slice(0, 2).map((player) => String(player?.name ?? ''));
 	}
-	return game;
+	if (typeof value.name === 'string') game.name = value.name;
+	const lines = [game.line];
+	const variations = value.variations ?? [];
+	if (!Array.isArray(variations)) wrong('`variations` must be a list');
+	variations.forEach((variation, index) => lines.push(lineOf(variation, lines, (message) => {
+		wrong(`variation ${index + 1}: ${message}`);
+	})));
+	return { game, lines };
+}
+
+/** The line of a variation, from the start on, with what is known of it. */
+function lineOf(value, lines, wrong) {
+	if (!isObject(value)) wrong('it must be an object');
+	const { of = 0, ply, moves } = value;
+	const base = lines[of];
+	if (!base) wrong('`of` must be 0 for the main line, or the number of a variation before it');
+	if (!Number.isInteger(ply) || ply < 0 || ply >= base.length) wrong(`\`ply\` must be from 0 to ${base.length - 1}`);
+	if (!Array.isArray(moves) || !moves.length || moves.some((move) => typeof move !== 'string')) {
+		wrong('`moves` must be a list of texts');
+	}
+	const line = grown(base.slice(0, ply + 1), moves);
+	hold(line, ply + 1, value);
+	return line;
+}
+
+const IS = {
+	scores: (value) => isScore(value),
+	clocks: (value) => Array.isArray(value) && value.length === 2 && value.every(Number.isFinite),
+	flags: (value) => value === 'p1' || value === 'p2',
+	comments: (value) => typeof value === 'string',
+};
+
+/** Gives the nodes of a line what a record says of them. What is nonsense is left out. */
+function hold(nodes, first, value) {
+	for (const [name, field] of Object.entries(FIELDS)) {
+		if (!isObject(value[name])) continue;
+		for (const [ply, one] of Object.entries(value[name])) {
+			const node = Number(ply) >= first ? nodes[ply] : undefined;
+			if (node && IS[name](one)) node[field] = one;
+		}
+	}
 }
 
 /** The scores that the file holds: the page's own by ply, or the arena's, one an answer of a player. */

@@ -159,7 +159,7 @@ export class ReviewPanel {
 			const marks = Object.entries(review.counts(player)).sort((a, b) => b[1] - a[1]);
 			return marks.length ? `${playerName(player)}: ${marks.map(([mark, n]) => `${n} ${words({ mark })}`).join(', ')}.` : '';
 		}).filter(Boolean).join(' ');
-		this.moves.drawHistory();
+		this.moves.draw();
 		this.changed();
 	}
 

@@ -124,7 +124,7 @@ export class Review extends EventTarget {
 				behind = judged.before && { player, score: judged.before };
 				this.moves.set(ply, { ply, move: game.moves[ply], player, ...judged });
 				const view = (score) => (player === 'p2' ? flipped(score) : score);
-				if (judged.before) table.game.scores[ply] = view(judged.before);
+				if (judged.before) table.game.line[ply].score = view(judged.before);
 				this.progress = [this.moves.size, chosen];
 				this.#emit();
 			}

@@ -1,18 +1,22 @@
 /**
- * What the browser remembers: the table of each tab through a reload, and the tables of tabs that were closed, so that a new
- * tab goes on with the newest. A tab holds a lock while it is open, so two never play into one game. A browser that refuses
- * storage plays on without.
+ * What the browser remembers: every game with the table at which it was played, and of each tab which one it has, through a
+ * reload. A tab holds a lock on the game that is on its table, so two never play into one. A browser that refuses storage plays
+ * on without.
  */
-import { newId } from './record.js';
+import { kept, newId, taken } from './record.js';
 
-const KEY = 'plyd.table.2';
-/** Tables of closed tabs that are kept. */
-const KEPT = 20;
+/** What the tab has on its table, in its own memory. */
+const TAB = 'plyd.table.3';
+const GAME = 'plyd.game.1.';
+/** What one calls a game; not in the game, so that a tab which plays it writes no old name. */
+const NAME = 'plyd.name.1.';
+/** So many games without a name are kept, and so many characters in all: browsers give a site five million. */
+const KEPT = 60;
+const KEPT_CHARS = 3_000_000;
 
-/** This tab's name among the tables. */
-let id = '';
-/** Whether this tab's table is among them. */
-let isKept = false;
+/** The game that this tab holds, with its lock. */
+let held = { id: '', isSure: false, release() {} };
+let latest = null;
 
 const VISITED = 'plyd.visited';
 
@@ -39,7 +43,7 @@ export function rememberLesson(game) {
 /** Whether somebody was here before, who knows what there is to choose from. */
 export function wasHere() {
 	try {
-		return localStorage.getItem(VISITED) !== null || tables().length > 0;
+		return localStorage.getItem(VISITED) !== null || entries().length > 0;
 	} catch {
 		return false;
 	}
@@ -53,64 +57,170 @@ export function remember() {
 	}
 }
 
-const whole = (saved) => {
-	const game = saved?.game;
-	return game && typeof game.game === 'string' && Array.isArray(game.moves) && saved.seats?.p1 && saved.seats?.p2 ? saved : null;
-};
+/**
+ * @typedef {{id: string, at: number, name: string, saved: object, end: string, players: string[]}} Entry
+ *   `at`: when it was last on a table; `end`: how it ended, in words; `saved`: the table, with the game's record
+ */
 
-/** The tables of all tabs, the newest first. */
-const tables = () => Object.keys(localStorage).filter((key) => key.startsWith(`${KEY}.`))
-	.map((key) => ({ key, ...JSON.parse(localStorage.getItem(key)) })).sort((a, b) => b.at - a.at);
+/** All games that are kept, the newest first. @returns {Entry[]} */
+function entries() {
+	const found = [];
+	for (const key of Object.keys(localStorage).filter((one) => one.startsWith(GAME))) {
+		const id = key.slice(GAME.length);
+		try {
+			const entry = JSON.parse(localStorage.getItem(key));
+			if (isWhole(entry.saved)) found.push({ ...entry, id, name: localStorage.getItem(NAME + id) ?? '' });
+		} catch {
+			// What cannot be read is not there.
+		}
+	}
+	return found.sort((a, b) => b.at - a.at);
+}
 
-/** Makes a table this tab's own, until the tab is closed. @returns {Promise<boolean>} false if another tab has it */
-function claim(name) {
+const isWhole = (saved) => typeof saved?.game?.game === 'string' && Array.isArray(saved.game.moves) && saved.seats?.p1 && saved.seats?.p2;
+
+const read = (saved) => ({ ...saved, game: taken(saved.game) });
+
+const lockOf = (id) => `${GAME}${id}`;
+
+/**
+ * Makes a game this tab's own, until it is released or the tab is closed.
+ * @returns {Promise<Function|null>} what releases it; null if another tab has it
+ */
+function claim(id) {
 	return new Promise((resolve) => {
-		// Pages that are not from this machine, and not by TLS, have no locks; there each tab has its own table.
-		if (!navigator.locks) resolve(false);
+		// Pages that are not from this machine, and not by TLS, have no locks; there nothing is known of other tabs.
+		if (!navigator.locks) resolve(() => {});
 		else {
-			navigator.locks.request(`${KEY}.${name}`, { ifAvailable: true }, (lock) => {
-				resolve(Boolean(lock));
-				return lock && new Promise(() => {});
-			}).catch(() => resolve(false));
+			navigator.locks.request(lockOf(id), { ifAvailable: true }, (lock) => {
+				if (!lock) resolve(null);
+				return lock && new Promise((release) => { resolve(release); });
+			}).catch(() => resolve(null));
 		}
 	});
 }
 
-/** @returns {Promise<object|null>} the table of this tab, else the newest that no tab has any more, if it is whole */
+function hold(id, release) {
+	held.release();
+	held = { id, isSure: true, release };
+}
+
+/** @returns {Promise<object|null>} the table of this tab, else the newest that no tab has any more */
 export async function restore() {
 	try {
-		const own = JSON.parse(sessionStorage.getItem(KEY));
-		if (whole(own?.saved)) {
-			// The copy of a tab has the tab's memory, and needs a name of its own.
-			id = await claim(own.id) ? own.id : newId();
-			if (id !== own.id) claim(id);
-			return own.saved;
+		const own = JSON.parse(sessionStorage.getItem(TAB));
+		if (isWhole(own)) {
+			const saved = read(own);
+			const release = await claim(saved.game.id);
+			// The copy of a tab has the tab's memory; its game needs a name of its own.
+			if (release) hold(saved.game.id, release);
+			else saved.game = saved.game.with({ id: newId() });
+			return saved;
 		}
-		for (const { key, saved } of tables()) {
-			const name = key.slice(KEY.length + 1);
-			if (whole(saved) && await claim(name)) {
-				id = name;
-				return saved;
-			}
+		// Without locks another tab may have any of them.
+		for (const { id, saved } of navigator.locks ? entries() : []) {
+			const release = await claim(id);
+			if (!release) continue;
+			hold(id, release);
+			return read(saved);
 		}
 	} catch {
 		// What cannot be read is not there.
 	}
-	id = newId();
-	claim(id);
 	return null;
 }
 
-export function keep(saved) {
+/**
+ * Keeps a table.
+ * @param {object} table  what is to be kept of it
+ * @param {{end: string, players: string[]}} about  for the list
+ * @param {() => void} isTaken  another tab has this game: it needs another id
+ */
+export function keep(table, about, isTaken) {
+	const { game } = table;
+	latest = { saved: { ...table, game: kept(game) }, ...about };
 	try {
-		sessionStorage.setItem(KEY, JSON.stringify({ id, saved }));
-		// A table at which nothing was played is not worth to be found again.
-		if (!saved.game?.moves.length) return;
-		localStorage.setItem(`${KEY}.${id}`, JSON.stringify({ at: Date.now(), saved }));
-		// One more than there were, once: all are read for this, and the table is kept with each news of an analysis.
-		if (!isKept) for (const { key } of tables().slice(KEPT)) localStorage.removeItem(key);
-		isKept = true;
+		sessionStorage.setItem(TAB, JSON.stringify(latest.saved));
 	} catch {
 		// Full or forbidden: the game is in the page all the same.
 	}
+	if (held.id === game.id) {
+		if (held.isSure) write();
+		return;
+	}
+	held.release();
+	held = { id: game.id, isSure: false, release() {} };
+	const mine = held;
+	claim(game.id).then((release) => {
+		if (held !== mine) release?.();
+		else if (!release) isTaken();
+		else {
+			hold(game.id, release);
+			write();
+			drop();
+		}
+	});
+}
+
+function write() {
+	const { game } = latest.saved;
+	// A table at which nothing was played is not worth to be found again.
+	if (!game.moves.length && !game.comments) return;
+	const text = JSON.stringify({ at: Date.now(), ...latest });
+	for (;;) {
+		try {
+			localStorage.setItem(GAME + game.id, text);
+			return;
+		} catch {
+			// Full: the oldest goes. Forbidden, or nothing left to go: the game is in the page all the same.
+			if (!dropOldest()) return;
+		}
+	}
+}
+
+/** The games that may go, the oldest last. */
+const unnamed = () => entries().filter(({ id, name }) => !name && id !== held.id);
+
+function dropOldest() {
+	const oldest = unnamed().at(-1);
+	if (oldest) localStorage.removeItem(GAME + oldest.id);
+	return Boolean(oldest);
+}
+
+/** Keeps within bounds. */
+function drop() {
+	let count = 0;
+	let chars = 0;
+	for (const { id } of unnamed()) {
+		count += 1;
+		chars += localStorage.getItem(GAME + id).length;
+		if (count > KEPT || chars > KEPT_CHARS) localStorage.removeItem(GAME + id);
+	}
+}
+
+/** The games that are kept, and whether this tab or another one has each. @returns {Promise<Array<Entry & {where: string}>>} */
+export async function list() {
+	const locks = navigator.locks ? (await navigator.locks.query()).held.map(({ name }) => name) : [];
+	return entries().map((entry) => ({
+		...entry, where: entry.id === held.id ? 'here' : locks.includes(lockOf(entry.id)) ? 'elsewhere' : '',
+	}));
+}
+
+/** The table of a game that is kept. @returns {Promise<object|null>} null if another tab has it, or it is gone */
+export async function take(id) {
+	const found = entries().find((entry) => entry.id === id);
+	const release = found && await claim(id);
+	if (!release) return null;
+	hold(id, release);
+	return read(found.saved);
+}
+
+export function rename(id, name) {
+	if (name) localStorage.setItem(NAME + id, name);
+	else localStorage.removeItem(NAME + id);
+}
+
+export function remove(id) {
+	localStorage.removeItem(GAME + id);
+	localStorage.removeItem(NAME + id);
 }

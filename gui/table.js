@@ -40,7 +40,7 @@ export class Table extends EventTarget {
 		super();
 		this.connection = connection;
 		this.prepare = prepare;
-		/** @type {import('./record.js').Game|null} */
+		/** @type {import('./tree.js').Game|null} */
 		this.game = saved?.game ?? null;
 		/** @type {Record<'p1'|'p2', Seat>} */
 		this.seats = saved?.seats ?? against(FIRST_LEVEL);
@@ -60,7 +60,7 @@ export class Table extends EventTarget {
 		this.trial = null;
 		/** A hint for this position. */
 		this.hint = null;
-		if (this.game) this.clock.reset(this.game.clocks[this.game.cursor]);
+		if (this.game) this.clock.reset(this.game.node.clock);
 		connection.addEventListener('lost', () => this.#lost());
 	}
 
@@ -92,15 +92,19 @@ export class Table extends EventTarget {
 
 	/**
 	 * Asks the server for a new game and puts it on the table.
+	 * @param {{seats?: Record<'p1'|'p2', Seat>, ply?: number, paused?: boolean}} how  who plays, after how many of its moves one
+	 *   looks, and whether nobody goes on by itself
 	 * @throws {import('./plyd/errors.js').ServerError} where rules or position are wrong
 	 */
-	async begin(game, rules, position = {}, seats = this.seats) {
+	async begin(game, rules, position = {}, { seats = this.seats, ply, paused = false } = {}) {
 		const [node] = await Promise.all([this.ask({ game, rules }, position, [...WANT, 'record']), this.prepare(game)]);
 		const { rules: inForce, start, moves } = node.record;
 		this.seats = seats;
 		this.#seat(game);
-		this.paused = false;
-		this.put({ ...record.fresh(game, inForce, start), moves, cursor: moves.length }, node);
+		this.paused = paused;
+		const begun = record.fresh(game, inForce, start, moves);
+		if (ply === undefined) this.put(begun, node);
+		else this.put(record.lookAt(begun, ply));
 	}
 
 	/** Puts a game on the table that the server has checked; `node` is what it said of the position. */
@@ -113,8 +117,17 @@ export class Table extends EventTarget {
 		this.node = null;
 		this.before = null;
 		this.hint = null;
-		this.clock.reset(game.clocks[game.cursor]);
+		this.clock.reset(game.node.clock);
 		this.refresh();
+	}
+
+	/** Puts a table as it was kept in the place of this one. One looks first: nobody is hurried. */
+	restore(saved) {
+		this.seats = saved.seats;
+		this.clock = new Clock(saved.clock);
+		this.paused = !record.isLive(saved.game) || saved.paused;
+		this.put(saved.game);
+		this.setView(saved.view);
 	}
 
 	/** Options belong to a game, and so does the way it is looked at: another one begins with its own. */
@@ -130,9 +143,9 @@ export class Table extends EventTarget {
 	/** The game as a line of a file. Without a server it lacks the result, which its moves hold all the same. */
 	async toLine(players) {
 		const { game } = this;
-		const position = record.positionOf(game, game.moves.length);
-		const answer = await this.ask(game, position, ['record']).catch((error) => {
-			if (error instanceof ConnectionLost) return { record: record.ownRecord(game) };
+		const { start, moves } = record.ownRecord(game);
+		const answer = await this.ask(game, { start, moves }, ['record']).catch((error) => {
+			if (error instanceof ConnectionLost) return {};
 			throw error;
 		});
 		return record.line(answer.record, game, players);
@@ -241,8 +254,7 @@ export class Table extends EventTarget {
 			return;
 		}
 		this.clock.pause(now);
-		this.game = { ...this.game, flag: { ply: this.game.cursor, player } };
-		this.game.clocks[this.game.cursor] = [...this.clock.left];
+		Object.assign(this.game.node, { flag: player, clock: [...this.clock.left] });
 		this.refresh();
 	}
 
@@ -281,10 +293,9 @@ export class Table extends EventTarget {
 		}
 	}
 
-	/** Remembers what a search found of a position. */
-	note(ply, player, score) {
-		if (!score || ply > this.game.moves.length) return;
-		this.game.scores[ply] = player === 'p2' ? flipped(score) : score;
+	/** Remembers what a search found of a position on the line that a game shows. */
+	note(ply, player, score, game = this.game) {
+		if (score && game.line[ply]) game.line[ply].score = player === 'p2' ? flipped(score) : score;
 	}
 
 	#stopThinking() {
@@ -296,7 +307,9 @@ export class Table extends EventTarget {
 	#advance(move) {
 		const player = this.node.to_move;
 		this.game = record.played(this.game, move);
-		this.game.clocks[this.game.cursor] = [...this.clock.left];
+		// What is played is the game; in an analysis it is a variation.
+		if (this.mode === 'play') record.makeMain(this.game);
+		this.game.node.clock = [...this.clock.left];
 		this.hint = null;
 		this.dispatchEvent(new CustomEvent('played', { detail: { ply: this.game.cursor - 1, move, player } }));
 		this.refresh();
@@ -317,11 +330,19 @@ export class Table extends EventTarget {
 
 	/** Looks at the position after so many plies; what was played stays. */
 	goTo(ply) {
-		const game = record.lookAt(this.game, ply);
-		if (game.cursor === this.game.cursor) return;
+		this.#look(record.lookAt(this.game, ply));
+	}
+
+	/** Looks at a node of the game's tree. */
+	show(node) {
+		this.#look(record.showing(this.game, node));
+	}
+
+	#look(game) {
+		if (game.node === this.game.node && game.line === this.game.line) return;
 		this.clock.pause(performance.now());
 		this.game = game;
-		this.clock.reset(game.clocks[game.cursor]);
+		this.clock.reset(game.node.clock);
 		this.hint = null;
 		this.refresh();
 	}
@@ -351,19 +372,34 @@ export class Table extends EventTarget {
 		}
 	}
 
-	/** Plays on from the position on the board and forgets what came after it. */
+	/** Plays on from the position on the board; what came after it stays in the tree. */
 	playOn() {
 		this.paused = false;
 		this.game = record.cut(this.game);
 		this.refresh();
 	}
 
-	/** Puts the newest line that another took the place of on the board again; nothing is lost by it. */
-	bringBack() {
-		this.game = record.broughtBack(this.game);
-		this.clock.reset(this.game.clocks[this.game.cursor]);
-		this.hint = null;
-		this.refresh();
+	/** The variation on the board takes the place of the line that it leaves. */
+	promote() {
+		this.game = record.promote(this.game);
+		this.#emit('change');
+	}
+
+	/** Deletes the move on the board and all that follows it. Nobody plays on from there unasked. */
+	deleteNode() {
+		this.paused = true;
+		this.#look(record.withoutNode(this.game));
+	}
+
+	/** Puts back what was deleted last. */
+	undelete() {
+		this.#look(record.restored(this.game));
+	}
+
+	/** Says something about the position on the board. */
+	comment(text) {
+		this.game.node.comment = text.trim() ? text : undefined;
+		this.#emit('change');
 	}
 
 	setMode(mode) {
@@ -394,7 +430,7 @@ export class Table extends EventTarget {
 
 	setClock(config) {
 		this.clock = new Clock(config);
-		if (this.game) this.game = { ...this.game, clocks: {}, flag: undefined };
+		if (this.game) for (const node of record.nodesFrom(this.game.root)) Object.assign(node, { clock: undefined, flag: undefined });
 		this.refresh();
 	}
 

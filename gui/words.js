@@ -24,6 +24,7 @@ export function units(thousandths) {
 
 /** A score from the other side. */
 export function flipped(score) {
+	if (!score) return score;
 	const back = { exact: 'exact', lower: 'upper', upper: 'lower' };
 	const ends = { win: 'loss', draw: 'draw', loss: 'win' };
 	/** @type {Score} */

@@ -1,21 +1,82 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-	BadRecord, broughtBack, flagOutcome, fresh, isLive, line, lookAt, moveNumber, ownRecord, played, positionOf, read,
+	BadRecord, flagOutcome, fresh, isLive, kept, line, linesOf, lookAt, makeMain, moveNumber, played, positionOf, promote, read,
+	restored, showing, sibling, taken, withoutNode,
 } from '../record.js';
 
 const RECORD = { record: 1, game: 'isolation', rules: { width: 7 }, start: '. 1', moves: ['a1', 'b3', 'c2'], result: null };
 
+/** The tree as a text: what was played instead of a move in brackets behind it. */
+function shape(node) {
+	const [first, ...others] = node.next;
+	if (!first) return '';
+	return [first.move, ...others.map((one) => `(${[one.move, shape(one)].filter(Boolean).join(' ')})`), shape(first)].filter(Boolean).join(' ');
+}
+
+/** a b c d; instead of b: x y, and instead of y: z; instead of c: w */
+function branched() {
+	let game = fresh('isolation', { width: 7 }, '. 1', ['a', 'b', 'c', 'd']);
+	for (const [ply, moves] of [[1, ['x', 'y']], [2, ['z']]]) game = moves.reduce(played, lookAt(game, ply));
+	game = showing(game, game.root.next[0].next[0]);
+	return played(game, 'w');
+}
+
 test('what is saved is what is loaded', () => {
-	const game = { ...fresh('isolation', { width: 7 }, '. 1'), moves: RECORD.moves, cursor: 1 };
-	game.scores = { 1: { bound: 'exact', eval: 500 } };
+	const game = fresh('isolation', { width: 7 }, '. 1', RECORD.moves);
+	game.line[1].score = { bound: 'exact', eval: 500 };
 	const [back] = read(line(RECORD, game, ['Human', 'Engine']));
 	assert.deepEqual(back.moves, RECORD.moves);
 	assert.deepEqual(back.rules, RECORD.rules);
 	assert.equal(back.start, '. 1');
 	assert.equal(back.cursor, 3);
-	assert.deepEqual(back.scores, game.scores);
+	assert.deepEqual(back.scores, { 1: { bound: 'exact', eval: 500 } });
 	assert.deepEqual(back.players, ['Human', 'Engine']);
+});
+
+test('variations with what is known of them are saved and loaded, however deep the game', () => {
+	const game = branched();
+	assert.equal(shape(game.root), 'a b (x y (z)) c (w) d');
+	game.node.comment = 'a "quiet" one';
+	game.node.clock = [100, 200];
+	game.root.next[0].next[1].score = { bound: 'exact', eval: 3 };
+	const text = line(null, game, ['', '']);
+	assert.deepEqual(JSON.parse(text).moves, ['a', 'b', 'c', 'd'], 'the main line is where it is in every record');
+	const [back] = read(text);
+	assert.equal(shape(back.root), shape(game.root));
+	const there = showing(back, back.root.next[0].next[0].next[1]);
+	assert.deepEqual([there.moves, there.node.comment, there.clocks], [['a', 'b', 'w'], 'a "quiet" one', { 3: [100, 200] }]);
+	assert.deepEqual(back.root.next[0].next[1].score, { bound: 'exact', eval: 3 });
+	const long = fresh('g', {}, 's', Array.from({ length: 20_000 }, (_, ply) => `m${ply}`));
+	assert.equal(read(line(null, long, ['', '']))[0].moves.length, 20_000);
+});
+
+test('what the browser keeps is the tree and where one looks', () => {
+	const game = lookAt(branched(), 2);
+	const back = taken(JSON.parse(JSON.stringify(kept(game))));
+	assert.deepEqual([back.id, back.moves, back.cursor, shape(back.root)], [game.id, game.moves, 2, shape(game.root)]);
+	assert.equal(isLive(taken(kept(showing(game, game.root)))), false);
+	assert.throws(() => taken({ game: 'x' }));
+});
+
+test('variations are gone through, promoted, deleted and put back', () => {
+	let game = branched();
+	assert.equal(sibling(game.node, -1).move, 'c');
+	assert.equal(sibling(game.node, 1), null);
+	game = promote(game);
+	assert.equal(shape(game.root), 'a b (x y (z)) w (c d)');
+	assert.equal(shape(promote(game).root), shape(game.root), 'the main line leaves none');
+	game = showing(game, game.root.next[0].next[1].next[1]);
+	assert.equal(shape(promote(game).root), 'a b (x z (y)) w (c d)');
+	assert.equal(shape(makeMain(game).root), 'a x (b w (c d)) z (y)');
+	game = withoutNode(lookAt(game, 2));
+	assert.deepEqual([shape(game.root), game.cursor], ['a b w (c d)', 1]);
+	const again = restored(game);
+	assert.deepEqual([shape(again.root), again.node.move], ['a x (b w (c d)) z (y)', 'x']);
+	assert.equal(restored(again), again);
+	// What was played anew meanwhile takes what was deleted in.
+	const anew = played(lookAt(withoutNode(again), 1), 'x');
+	assert.equal(shape(restored(anew).root), 'a b (x z (y)) w (c d)');
 });
 
 test('scores of the arena belong to the position that was searched, from the view of player 1', () => {
@@ -55,13 +116,20 @@ test('the fault of a file is reported with its line', () => {
 	for (const [text, message] of cases) {
 		assert.throws(() => read(text), (error) => error instanceof BadRecord && message.test(error.message), text);
 	}
+	for (const [variations, message] of [
+		[{}, /`variations` must be a list/],
+		[[7], /variation 1: it must be an object/],
+		[[{ of: 1, ply: 0, moves: ['x'] }], /variation 1: `of`/],
+		[[{ of: 0, ply: 1, moves: ['x'] }, { of: 0, ply: 4, moves: ['x'] }], /variation 2: `ply` must be from 0 to 3/],
+		[[{ of: 0, ply: 1, moves: [] }], /variation 1: `moves`/],
+	]) assert.throws(() => read(JSON.stringify({ ...RECORD, variations })), message);
 	// What a page wrote for itself may be nonsense, and is then left out.
 	assert.deepEqual(read(JSON.stringify({ ...RECORD, scores: { 1: 7, 2: null }, players: [null] }))[0].scores, {});
 });
 
-test('another move at the cursor forgets what came after it; the same one goes forward', () => {
+test('another move at the cursor is a branch; the same one goes forward', () => {
 	let game = ['a', 'b', 'c'].reduce(played, fresh('g', {}, 's'));
-	game.scores = { 0: 1, 1: 2, 2: 3 };
+	game.line.forEach((node, ply) => { node.score = ply + 1; });
 	game = lookAt(game, 1);
 	assert.ok(!isLive(game));
 	assert.deepEqual(positionOf(game), { start: 's', moves: ['a'] });
@@ -69,6 +137,8 @@ test('another move at the cursor forgets what came after it; the same one goes f
 	assert.deepEqual([same.moves, same.cursor], [['a', 'b', 'c'], 2]);
 	const other = played(game, 'x');
 	assert.deepEqual([other.moves, other.cursor, other.scores], [['a', 'x'], 2, { 0: 1, 1: 2 }]);
+	assert.ok(isLive(other));
+	assert.equal(linesOf(game.root).length, 2);
 	assert.equal(lookAt(game, 99).cursor, 3);
 	assert.equal(lookAt(game, -1).cursor, 0);
 });
@@ -77,29 +147,16 @@ test('chance plies are no moves', () => {
 	assert.equal(moveNumber(['U', '~a1', 'D', '~b1'], 2), 2);
 });
 
-test('a move in the past keeps what it takes the place of, and both can be had in turn', () => {
-	const first = { ...fresh('isolation', {}, '. 1'), moves: ['a1', 'b2', 'c3', 'd4'], cursor: 4, scores: { 3: { bound: 'exact', eval: 7 } } };
-	const second = played(lookAt(first, 2), 'e5');
-	assert.deepEqual(second.moves, ['a1', 'b2', 'e5']);
-	assert.deepEqual(second.scores, {});
-	const back = broughtBack(second);
-	assert.deepEqual(back.moves, first.moves);
-	assert.deepEqual(back.scores, first.scores);
-	assert.deepEqual(broughtBack(back).moves, second.moves);
-	// What was played again took nothing's place.
-	assert.equal(played(lookAt(first, 2), 'c3').earlier, undefined);
-	assert.equal(broughtBack(first), first);
-});
-
 test('a flag ends the game where it fell, and nowhere else', () => {
-	const game = { ...fresh('isolation', {}, '. 1'), moves: ['a1', 'b2'], cursor: 2, flag: { ply: 2, player: 'p1' } };
+	const game = fresh('isolation', {}, '. 1', ['a1', 'b2']);
+	game.node.flag = 'p1';
 	assert.deepEqual(flagOutcome(game), { winner: 'p2', by: 'time' });
 	assert.equal(flagOutcome(lookAt(game, 1)), null);
-	assert.equal(played(lookAt(game, 1), 'c3').flag, undefined);
+	assert.equal(flagOutcome(played(lookAt(game, 1), 'c3')), null);
 });
 
 test('the page’s own record is one that it reads', () => {
-	const game = { ...fresh('isolation', { width: 7 }, '. 1'), moves: ['a1'], cursor: 0 };
-	const [back] = read(line(ownRecord(game), game, ['Human', 'Engine']));
+	const game = lookAt(fresh('isolation', { width: 7 }, '. 1', ['a1']), 0);
+	const [back] = read(line(undefined, game, ['Human', 'Engine']));
 	assert.deepEqual([back.game, back.rules, back.start, back.moves], [game.game, game.rules, game.start, game.moves]);
 });

@@ -90,3 +90,7 @@ test('whoever is to move, a score is from player 1’s view and a proof names th
 test('an outcome on the clock says whose time is up', () => {
 	assert.match(outcomeWords({ winner: 'p1', by: 'time' }), /^Player 1 wins\. Player 2’s time is up\.$/);
 });
+
+test('a line without a score has none from the other side either', () => {
+	assert.equal(viewWords(flipped(undefined)), viewWords(undefined));
+});

@@ -3,6 +3,7 @@
 //! A game is the protocol's record with more fields, all of them optional here: a record that `inspect`
 //! answered is a game too.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use crate::engine::{Fault, settings};
 use crate::play::Position;
 use plyd_protocol::{Player, Record};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::failure::Failure;
 use super::{registry, styled, words};
@@ -43,6 +45,26 @@ pub(super) struct Game {
     pub(super) forfeit: Option<Forfeit>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) contradictions: Vec<Contradiction>,
+    /// What was said about the positions of the main line, by ply.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) comments: BTreeMap<String, String>,
+    /// What was played instead of parts of the main line, or of other variations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) variations: Vec<Variation>,
+}
+
+/// A line of play that leaves another one. A list of them is a tree whatever its depth, and no reader
+/// recurses.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Variation {
+    /// The line that it leaves: 0 is the main line, N the N-th variation, which stands before it.
+    of: usize,
+    /// After how many plies it leaves it.
+    ply: usize,
+    moves: Vec<String>,
+    /// Comments, scores and clocks, by ply of the whole game.
+    #[serde(flatten)]
+    more: Map<String, Value>,
 }
 
 impl From<&PlayedGame> for Game {
@@ -56,6 +78,8 @@ impl From<&PlayedGame> for Game {
             answers: game.answers.clone(),
             forfeit: game.forfeit.clone(),
             contradictions: game.contradictions.clone(),
+            comments: BTreeMap::new(),
+            variations: Vec::new(),
         }
     }
 }
@@ -168,6 +192,22 @@ impl Game {
         for Contradiction { answer, message, .. } in &self.contradictions {
             text += &format!("answer {}: {}\n", answer + 1, styled::line(message));
         }
+        match self.variations.len() {
+            0 => {}
+            1 => text += "1 variation beside the moves below\n",
+            count => text += &format!("{count} variations beside the moves below\n"),
+        }
+        text
+    }
+
+    /// The variations, one a line; nothing if there are none.
+    pub(super) fn variations(&self) -> String {
+        let mut text = String::new();
+        for (index, Variation { of, ply, moves, .. }) in self.variations.iter().enumerate() {
+            let line = if *of == 0 { String::new() } else { format!(" of variation {of}") };
+            let moves = styled::line(&moves.join("; "));
+            text += &format!("variation {}, after ply {ply}{line}: {moves}\n", index + 1);
+        }
         text
     }
 
@@ -216,5 +256,10 @@ impl Game {
             }
         }
         text
+    }
+
+    /// What was said about the position after so many plies, in one line.
+    pub(super) fn comment(&self, ply: usize) -> Option<String> {
+        self.comments.get(&ply.to_string()).map(|comment| styled::line(&comment.replace('\n', " ")))
     }
 }

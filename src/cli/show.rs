@@ -58,6 +58,9 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     write!(out, "{}", game.heading())?;
     if args.ply.is_none() {
         write!(out, "\n{}", game.moves())?;
+        if !game.variations.is_empty() {
+            write!(out, "\n{}", game.variations())?;
+        }
     }
     Ok(write!(out, "\n{}", after(game, ply, board.as_ref()))?)
 }
@@ -91,6 +94,9 @@ fn after(game: &Game, ply: usize, root: &dyn AnyRoot) -> String {
         Some(outcome) => format!("; {}\n", words::outcome(&bridge::outcome(outcome))),
         None => format!("; {}\n", words::to_move(bridge::to_move(root.to_move()))),
     };
+    if let Some(comment) = game.comment(ply) {
+        text += &format!("“{comment}”\n");
+    }
     text
 }
 

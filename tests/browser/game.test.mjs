@@ -162,32 +162,6 @@ test('a game whose tab was closed is there again, once', async () => {
   await context.close();
 });
 
-test('moves that others took the place of are brought back', async () => {
-  const page = await visit(on);
-  await quick(page);
-  await newGame(page, 'isolation', {});
-  for (let made = 0; made < 2; made += 1) {
-    await move(page, made);
-    assert.ok(await turnOf(page, 'p1', 2 * made + 1));
-  }
-  const first = await page.locator('#history').textContent();
-  assert.ok(await byTest(page, 'bring-back').isHidden());
-  await byTest(page, 'take-back').click();
-  await until(page, (now) => now.cursor === '2' && now.toMove === 'p1');
-  // Any move but the one that was played there.
-  const old = (await page.locator('#history [data-ply="3"]').textContent()).split(' ').pop();
-  await page.locator(`#board .target:not([data-move="${old}"])`).first().click();
-  assert.ok(await turnOf(page, 'p1', 3));
-  const second = await page.locator('#history').textContent();
-  assert.notEqual(second, first);
-  for (const expected of [first, second, first]) {
-    await byTest(page, 'bring-back').click();
-    await page.waitForFunction((text) => document.getElementById('history').textContent === text, expected);
-  }
-  assert.deepEqual(page.faults, []);
-  await page.context().close();
-});
-
 test('a game is saved without a server, and no complaint outlives the connection', async () => {
   const page = await visit(on);
   await quick(page);
@@ -316,10 +290,10 @@ test('the address names the game, and "back" returns to the game before', async 
   await turnOf(page, 'p1', 1);
   const { text } = await pageState(page);
   await newGame(page, 'colosseum', { size: 6, seed: '7' });
-  assert.match(page.url(), /\?game=colosseum$/);
+  await page.waitForURL(/#game=colosseum&rules=seed:7;size:6/);
   await page.goBack();
   await until(page, (now) => now.game === 'isolation' && now.text === text);
-  assert.match(page.url(), /\?game=isolation$/);
+  await page.waitForURL(/#game=isolation&rules=\S*&moves=\w+/);
   await page.goForward();
   await until(page, (now) => now.game === 'colosseum');
   await page.reload();

@@ -86,7 +86,9 @@ test('a game is saved, and loaded elsewhere', async () => {
 test('the board is saved as a picture, which is light or dark as its reader prefers', async () => {
   const page = await underWay('isolation', { width: 5, height: 5 }, 1);
   const saved = async () => {
+    await byTest(page, 'share').click();
     const [download] = await Promise.all([page.waitForEvent('download'), byTest(page, 'save-picture').click()]);
+    await byTest(page, 'share-close').click();
     return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
   };
   const { plies } = await pageState(page);

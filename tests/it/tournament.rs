@@ -209,6 +209,20 @@ fn games_are_shown_as_they_were_played() {
     let shown = |text: &str| plies.iter().filter(|line| **line == text).count();
     assert_eq!((shown("the start"), shown("ply 1"), shown("ply 2")), (1, 2, 1), "{steps}");
     assert_eq!(steps.matches("no such ply").count(), 2, "{steps}");
+    let mut branched = games[1].clone();
+    branched["comments"] = json!({"1": "a start\nto remember"});
+    branched["variations"] = json!([
+        {"of": 0, "ply": 1, "moves": ["c3", "d4"], "scores": {"2": {"bound": "exact", "eval": 7}}},
+        {"of": 1, "ply": 2, "moves": ["e5"]},
+    ]);
+    let (game, _) = show(&["-"], &branched.to_string());
+    assert!(game.contains("2 variations beside"), "{game}");
+    assert!(
+        game.contains("variation 1, after ply 1: c3; d4\nvariation 2, after ply 2 of variation 1: e5\n"),
+        "{game}"
+    );
+    let (start, _) = show(&["-", "--ply", "1"], &branched.to_string());
+    assert!(start.contains("“a start to remember”"), "{start}");
     let (piped, _) = show(&["-"], &games[0].to_string());
     assert!(piped.contains(&format!("p1: {FAST}")), "{piped}");
     // A record comes from anywhere: a terminal is not given what it would obey.

@@ -1,5 +1,6 @@
 //! Games in files: saved, loaded, and printed as a command that takes them up again.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::arena::Entrant;
@@ -92,6 +93,8 @@ fn record(table: &Table, plies: &[Ply]) -> Game {
         answers,
         forfeit: table.history.forfeit.clone().filter(|_| at_end),
         contradictions: Vec::new(),
+        comments: BTreeMap::new(),
+        variations: Vec::new(),
     }
 }
 

@@ -1,0 +1,162 @@
+/**
+ * What was played, as a tree in a column: the main line, and after each of its moves what was played instead. With it, what one
+ * can do with a node of the tree: look at it, comment, promote its variation, delete it.
+ */
+import { confirmed } from './ask.js';
+import { el, byId } from './dom.js';
+import { isChance, moveNumber, nodesFrom, sibling, variationOf } from './record.js';
+import { viewWords } from './words.js';
+
+/** Of a line so many plies are listed before and after the cursor. */
+const NEAR = 300;
+const button = (name) => document.querySelector(`[data-testid="${name}"]`);
+
+export class HistoryPanel {
+	#host = byId('history');
+	#tools = byId('node-tools');
+	#comment = button('comment');
+	/** The nodes that are listed, by the number that their button has. */
+	#nodes = [];
+	#key = '';
+	/** What a review says of a move of the line that is shown, by the ply before it. @type {(ply: number) => object|null} */
+	markAt = () => null;
+
+	constructor(table) {
+		this.table = table;
+		this.#host.addEventListener('click', (event) => {
+			const node = event.target.closest('[data-node]')?.dataset.node;
+			if (node !== undefined) table.show(this.#nodes[node]);
+		});
+		this.#host.addEventListener('keydown', (event) => {
+			if (!this.key(event.key)) return;
+			event.preventDefault();
+			this.#host.querySelector('[aria-current]')?.focus();
+		});
+		this.#comment.addEventListener('input', () => table.comment(this.#comment.value));
+		button('promote').addEventListener('click', () => table.promote());
+		button('undelete').addEventListener('click', () => table.undelete());
+		button('delete-node').addEventListener('click', () => this.#delete());
+		this.#tools.addEventListener('toggle', (event) => {
+			if (event.newState === 'open') this.#comment.focus();
+		});
+	}
+
+	/** Left and right go a ply back and forward, up and down to another move in the place of this one. */
+	key(key) {
+		const { table } = this;
+		const { game } = table;
+		if (!game) return false;
+		if (key === 'ArrowLeft' || key === 'ArrowRight') {
+			table.goTo(game.cursor + (key === 'ArrowLeft' ? -1 : 1));
+			return true;
+		}
+		const other = { ArrowUp: -1, ArrowDown: 1 }[key];
+		const node = other && sibling(game.node, other);
+		if (node) table.show(node);
+		return Boolean(node);
+	}
+
+	async #delete() {
+		const { game } = this.table;
+		const rest = nodesFrom(game.node).length - 1;
+		const after = rest ? ` and the ${rest} ${rest === 1 ? 'move' : 'moves'} after it` : '';
+		this.#tools.hidePopover();
+		if (await confirmed(`Delete ${game.node.move}${after}?`, 'Delete')) this.table.deleteNode();
+	}
+
+	draw() {
+		const { game } = this.table;
+		if (!game) return;
+		const isLong = game.moves.length > NEAR;
+		// What is drawn of a node is in the key, so that a list is not drawn anew for nothing.
+		const nodes = nodesFrom(game.root).map(({ move, score, comment, next }) => [move, score, comment, next.length]);
+		const marks = this.table.mode === 'analyse' ? game.moves.map((_, ply) => this.markAt(ply)) : [];
+		const key = JSON.stringify([game.id, nodes, marks, game.moves, isLong && game.cursor]);
+		if (key !== this.#key) {
+			this.#key = key;
+			this.#nodes = [];
+			this.#host.replaceChildren(...this.#start(game), ...this.#flow(game.root.next[0], 0, 0));
+		}
+		this.#mark();
+		this.#drawTools();
+	}
+
+	#start(game) {
+		return [this.#entry(game.root, 0, ['Start']), ...said(game.root)];
+	}
+
+	/** The list entries of a node and of all that follows it, with what was played instead. */
+	#flow(head, before, numberBefore) {
+		const { cursor } = this.table.game;
+		const entries = [];
+		let ply = before;
+		let number = numberBefore;
+		for (let node = head; node; [node] = node.next) {
+			const others = node === node.parent.next[0] ? node.parent.next.slice(1) : [];
+			ply += 1;
+			const shown = Math.abs(ply - cursor) <= NEAR;
+			if (shown) {
+				entries.push(this.#move(node, ply, number), ...said(node));
+				for (const other of others) {
+					entries.push(el('li.variation', {}, el('ol', {}, ...this.#flow(other, ply - 1, number))));
+				}
+			}
+			if (!isChance(node.move)) number += 1;
+		}
+		return entries;
+	}
+
+	#move(node, ply, before) {
+		if (isChance(node.move)) return this.#entry(node, ply, [node.move], 'chance');
+		const { game, mode } = this.table;
+		const mark = mode === 'analyse' && game.line[ply] === node ? this.markAt(ply - 1) : null;
+		return this.#entry(node, ply, [
+			el('span.number', {}, `${before + 1}.`), ` ${node.move}`,
+			mark?.sign ? el('span', {
+				'data-mark': mark.mark, class: `review-mark${mark.isEstimate ? ' estimate' : ''}`, title: mark.title,
+			}, mark.sign) : '',
+			// What the position after the move is worth: the same number that its analysis shows.
+			node.score ? el('span.score', { title: 'Score after the move, from player 1’s view' }, viewWords(node.score)) : '',
+		]);
+	}
+
+	#entry(node, ply, text, className) {
+		this.#nodes.push(node);
+		const onLine = this.table.game.line[ply] === node;
+		return el('li', { class: className }, el(onLine ? 'button.plain' : 'button.plain.aside', {
+			'data-node': this.#nodes.length - 1, 'data-ply': onLine ? ply : null,
+		}, ...text));
+	}
+
+	#mark() {
+		const { game } = this.table;
+		for (const entry of this.#host.querySelectorAll('[data-node]')) {
+			const here = this.#nodes[entry.dataset.node] === game.node;
+			if (here && entry.getAttribute('aria-current') !== 'step') {
+				entry.setAttribute('aria-current', 'step');
+				// Only the list scrolls: the page must not jump at each move.
+				const [box, list] = [entry.getBoundingClientRect(), this.#host.getBoundingClientRect()];
+				this.#host.scrollTop += box.top - list.top - this.#host.clientHeight / 2 + box.height / 2;
+				this.#host.scrollLeft += box.left - list.left - this.#host.clientWidth / 2 + box.width / 2;
+			} else if (!here) {
+				entry.removeAttribute('aria-current');
+			}
+		}
+	}
+
+	#drawTools() {
+		const { game } = this.table;
+		const { node } = game;
+		const words = game.cursor === 0 ? 'the start'
+			: isChance(node.move) ? node.move : `${moveNumber(game.moves, game.cursor - 1)}. ${node.move}`;
+		byId('node-title').textContent = `Comment on ${words}`;
+		// What one is typing is not replaced by itself.
+		if (this.#comment.value.trim() !== (node.comment ?? '').trim()) this.#comment.value = node.comment ?? '';
+		button('promote').disabled = !variationOf(node);
+		button('delete-node').disabled = !node.parent;
+		button('undelete').hidden = !game.deleted;
+	}
+}
+
+/** What was said about a node. */
+const said = ({ comment }) => (comment ? [el('li.comment', {}, comment)] : []);

@@ -1,0 +1,217 @@
+/**
+ * A game as a tree: a node for each position that was reached, the line that is shown, and the place on it where one looks.
+ * Pure: it knows no server, so nothing here says which moves are legal.
+ *
+ * @typedef {import('./words.js').Score} Score
+ * @typedef {{move?: string, parent: Node|null, next: Node[], score?: Score, clock?: [number, number], flag?: 'p1'|'p2',
+ *   comment?: string}} Node
+ *   `move` led to it; the start has none. `next`: what was played from there, the main line's first. `score` is from player 1's
+ *   view; `clock`: what each had left in ms; `flag`: whose time was over.
+ */
+import { other } from './words.js';
+
+/** A name that nothing else has. */
+export const newId = () => crypto.getRandomValues(new Uint32Array(2)).join('-');
+
+/** A value that is not changed but for what its nodes hold: all that one does gives another. */
+export class Game {
+	/**
+	 * @param {{id: string, game: string, rules: object, start: string, line: Node[], cursor: number, players?: string[],
+	 *   name?: string, deleted?: {node: Node, at: number}}} fields
+	 *   `line`: the nodes that are shown, from the start on; `cursor`: how many of its plies are on the board. `deleted`: the
+	 *   branch that was deleted last, and which of its parent's it was.
+	 */
+	constructor(fields) {
+		Object.assign(this, fields);
+		/** The plies of the line that is shown. @type {string[]} */
+		this.moves = this.line.slice(1).map(({ move }) => move);
+	}
+
+	with(changes) {
+		return new Game({ ...this, ...changes });
+	}
+
+	get root() {
+		return this.line[0];
+	}
+
+	/** The node on the board. */
+	get node() {
+		return this.line[this.cursor];
+	}
+
+	/** What is known of the line that is shown, by ply. @type {Record<number, Score>} */
+	get scores() {
+		return byPly(this.line, 'score');
+	}
+
+	/** @type {Record<number, [number, number]>} */
+	get clocks() {
+		return byPly(this.line, 'clock');
+	}
+}
+
+/** What nodes hold of a kind, by their plies. */
+export function byPly(nodes, field, first = 0) {
+	return Object.fromEntries(nodes.map((node, index) => [first + index, node[field]]).filter(([, value]) => value !== undefined));
+}
+
+export function fresh(game, rules, start, moves = []) {
+	const line = grown([{ parent: null, next: [] }], moves);
+	return new Game({ game, rules, start, line, cursor: moves.length, id: newId() });
+}
+
+/** The position on the board, as the protocol takes it. */
+export const positionOf = (game, ply = game.cursor) => ({ start: game.start, moves: game.moves.slice(0, ply) });
+
+/** Whether one looks at the end of the line, where the game goes on. */
+export const isLive = (game) => game.cursor === game.moves.length;
+
+/** The outcome on the clock, if the time of one who is to move at the cursor is over. */
+export const flagOutcome = ({ node }) => (node.flag ? { winner: other(node.flag), by: 'time' } : null);
+
+/** The node of a move from another one, which is made if there is none. */
+function child(parent, move) {
+	let node = parent.next.find((one) => one.move === move);
+	if (!node) {
+		node = { move, parent, next: [] };
+		parent.next.push(node);
+	}
+	return node;
+}
+
+/** A line with these moves after it, which the tree has from then on. */
+export function grown(line, moves) {
+	const nodes = [...line];
+	for (const move of moves) nodes.push(child(nodes[nodes.length - 1], move));
+	return nodes;
+}
+
+/** The nodes from the start to this one. */
+export function pathTo(node) {
+	const path = [];
+	for (let at = node; at; at = at.parent) path.unshift(at);
+	return path;
+}
+
+/** A line followed to its end, by what is played first from each of its nodes. */
+export function toEnd(line) {
+	const nodes = [...line];
+	for (let [at] = nodes[nodes.length - 1].next; at; [at] = at.next) nodes.push(at);
+	return nodes;
+}
+
+/** The game after a further ply. What was played before stays, as another branch. */
+export function played(game, ply) {
+	const cursor = game.cursor + 1;
+	if (game.moves[game.cursor] === ply) return game.with({ cursor });
+	return game.with({ line: grown(cut(game).line, [ply]), cursor });
+}
+
+/** The line ends on the board, so that the game goes on from there. */
+export const cut = (game) => (isLive(game) ? game : game.with({ line: game.line.slice(0, game.cursor + 1) }));
+
+/** Looks at the position after so many plies; beyond the line's end, at what follows it in the tree. */
+export function lookAt(game, ply) {
+	const line = ply > game.moves.length ? toEnd(game.line) : game.line;
+	return game.with({ line, cursor: Math.max(0, Math.min(line.length - 1, ply)) });
+}
+
+/** Looks at a node, on the line that is shown or another one. */
+export function showing(game, node) {
+	const path = pathTo(node);
+	const cursor = path.length - 1;
+	return game.with({ line: game.line[cursor] === node ? game.line : toEnd(path), cursor });
+}
+
+/** The node before or behind this one among those that were played from the same position. */
+export function sibling(node, by) {
+	const all = node.parent?.next ?? [];
+	return all[all.indexOf(node) + by] ?? null;
+}
+
+/** Puts a node first among its siblings. */
+function lead(node) {
+	const all = node.parent.next;
+	all.splice(all.indexOf(node), 1);
+	all.unshift(node);
+}
+
+/** The variation that a node is in: its nearest ancestor, or itself, that is not played first; null on the main line. */
+export function variationOf(node) {
+	let at = node;
+	while (at.parent && at.parent.next[0] === at) at = at.parent;
+	return at.parent ? at : null;
+}
+
+/** The variation on the board takes the place of the line that it leaves. */
+export function promote(game) {
+	const node = variationOf(game.node);
+	if (node) lead(node);
+	return game.with({});
+}
+
+/** The way to the board becomes the main line. */
+export function makeMain(game) {
+	for (const node of game.line.slice(1, game.cursor + 1)) lead(node);
+	return game;
+}
+
+/** The game without the move on the board and all that follows it, which `restored` puts back. */
+export function withoutNode(game) {
+	const { node } = game;
+	if (!node.parent) return game;
+	const at = node.parent.next.indexOf(node);
+	node.parent.next.splice(at, 1);
+	const line = game.line.slice(0, game.cursor);
+	return game.with({ line: toEnd(line), cursor: game.cursor - 1, deleted: { node, at } });
+}
+
+/** Puts back what was deleted last, and looks at it. */
+export function restored(game) {
+	if (!game.deleted) return game;
+	const { node, at } = game.deleted;
+	const twin = node.parent.next.find(({ move }) => move === node.move);
+	// What was played again meanwhile stays; the branch that was deleted comes beside or into it.
+	if (twin) merge(twin, node);
+	else node.parent.next.splice(at, 0, node);
+	return showing(game.with({ deleted: undefined }), twin ?? node);
+}
+
+function merge(into, node) {
+	into.comment ??= node.comment;
+	into.score ??= node.score;
+	for (const one of node.next) {
+		const twin = into.next.find(({ move }) => move === one.move);
+		if (twin) merge(twin, one);
+		else {
+			one.parent = into;
+			into.next.push(one);
+		}
+	}
+}
+
+/** All nodes from one on, in no order that matters. */
+export function nodesFrom(root) {
+	const nodes = [root];
+	for (let index = 0; index < nodes.length; index += 1) nodes.push(...nodes[index].next);
+	return nodes;
+}
+
+/**
+ * The lines that the tree is made of: the main line, then each variation behind the line that it leaves. A list, because
+ * games are deeper than readers of nested JSON go.
+ * @returns {Array<{of: number, ply: number, nodes: Node[]}>} `nodes` without those before it left; the main line has its start
+ */
+export function linesOf(root) {
+	const lines = [{ of: 0, ply: 0, nodes: toEnd([root]) }];
+	for (let index = 0; index < lines.length; index += 1) {
+		const { ply, nodes } = lines[index];
+		nodes.forEach((node, at) => {
+			for (const one of node.next.slice(1)) {
+				lines.push({ of: index, ply: index ? ply + at + 1 : at, nodes: toEnd([one]) });
+			}
+		});
+	}
+	return lines;
+}
