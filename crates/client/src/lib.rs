@@ -29,6 +29,7 @@ mod process;
 mod reaper;
 mod retry;
 mod secure;
+mod system;
 mod wait;
 // The WebSocket of `Lines`, which the conformance suite and the benches speak by hand too.
 #[doc(hidden)]
