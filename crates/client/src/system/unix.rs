@@ -24,6 +24,11 @@ pub(crate) type ChildInput = ChildStdin;
 /// A child's standard output.
 pub(crate) type ChildOutput = ChildStdout;
 
+/// What is waited for.
+pub type WakeupReader = io::PipeReader;
+/// What wakes.
+pub type WakeupWriter = io::PipeWriter;
+
 /// Whether a child can join a reaper by itself: another process's pipe can be opened where `/proc` shows it.
 /// Elsewhere the starter reports a child to the reaper right after it started it.
 pub(crate) const CHILDREN_JOIN: bool = cfg!(target_os = "linux");
@@ -38,6 +43,11 @@ pub(crate) fn child_input(stdin: ChildStdin) -> io::Result<ChildInput> {
 /// A child's output can be waited for as it is.
 pub(crate) fn child_output(stdout: ChildStdout) -> io::Result<ChildOutput> {
     Ok(stdout)
+}
+
+/// Two ends of which one can be waited for, and the other wakes who waits by a byte.
+pub fn wakeup() -> io::Result<(WakeupReader, WakeupWriter)> {
+    io::pipe()
 }
 
 /// Lets a program lead a process group of its own.

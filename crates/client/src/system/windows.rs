@@ -16,6 +16,11 @@ pub(crate) type ChildInput = TcpStream;
 /// A child's standard output.
 pub(crate) type ChildOutput = TcpStream;
 
+/// What is waited for.
+pub type WakeupReader = TcpStream;
+/// What wakes.
+pub type WakeupWriter = TcpStream;
+
 /// No child can join a reaper by itself: the starter reports it.
 pub(crate) const CHILDREN_JOIN: bool = false;
 
@@ -81,6 +86,11 @@ fn pair() -> io::Result<(TcpStream, TcpStream)> {
             return Ok((ours, theirs));
         }
     }
+}
+
+/// Two ends of which one can be waited for, and the other wakes who waits by a byte.
+pub fn wakeup() -> io::Result<(WakeupReader, WakeupWriter)> {
+    pair()
 }
 
 /// A child's tree is found by the child: there is nothing to lead.
