@@ -67,10 +67,9 @@ fn run_within(program: &OsStr, arguments: &[OsString]) -> Result<ExitStatus, Fai
         loop {
             tokio::select! {
                 () = signals.next() => {
-                    if std::mem::replace(&mut is_asked, true) {
+                    if std::mem::replace(&mut is_asked, true) || !interrupt_group(process.id()) {
                         return process.end();
                     }
-                    interrupt_group(process.id());
                 }
                 () = tokio::time::sleep(POLL) => {
                     if let Some(status) = process.wait_exit(Instant::now())? {

@@ -67,11 +67,11 @@ pub(in crate::cli) fn suspend() -> io::Result<()> {
     Ok(kill_process(getpid(), rustix::process::Signal::TSTP)?)
 }
 
-/// Asks a process group to end, as Ctrl-C does.
-pub(in crate::cli) fn interrupt_group(leader: u32) {
-    if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
-        let _ended_already = kill_process_group(group, rustix::process::Signal::INT);
-    }
+/// Asks a process group to end, as Ctrl-C does; false if none can be asked.
+pub(in crate::cli) fn interrupt_group(leader: u32) -> bool {
+    let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) else { return false };
+    let _ended_already = kill_process_group(group, rustix::process::Signal::INT);
+    true
 }
 
 /// The exit code of a process, with those that shells give to signals.

@@ -58,8 +58,10 @@ pub(in crate::cli) fn suspend() -> io::Result<()> {
     Ok(())
 }
 
-/// The console has given Ctrl-C to all of its programs already.
-pub(in crate::cli) fn interrupt_group(_: u32) {}
+/// Asks a process group to end; false, because nothing can be sent to one.
+pub(in crate::cli) fn interrupt_group(_: u32) -> bool {
+    false
+}
 
 /// The exit code of a process.
 pub(in crate::cli) fn exit_code(status: ExitStatus) -> i32 {

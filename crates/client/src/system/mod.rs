@@ -18,10 +18,10 @@ mod windows;
 pub(crate) use watched::Watched;
 
 #[cfg(unix)]
-pub use unix::{WakeupReader, WakeupWriter, wakeup};
-#[cfg(unix)]
 pub(crate) use unix::*;
-#[cfg(windows)]
-pub use windows::{WakeupReader, WakeupWriter, wakeup};
+#[cfg(unix)]
+pub use unix::{WakeupReader, WakeupWriter, wakeup};
 #[cfg(windows)]
 pub(crate) use windows::*;
+#[cfg(windows)]
+pub use windows::{WakeupReader, WakeupWriter, wakeup};

@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::os::windows::io::{AsSocket, BorrowedSocket};
+use std::os::windows::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
@@ -20,6 +21,9 @@ pub(crate) type ChildOutput = TcpStream;
 pub type WakeupReader = TcpStream;
 /// What wakes.
 pub type WakeupWriter = TcpStream;
+
+/// The program leads a group (`CREATE_NEW_PROCESS_GROUP`).
+const NEW_PROCESS_GROUP: u32 = 0x200;
 
 /// No child can join a reaper by itself: the starter reports it.
 pub(crate) const CHILDREN_JOIN: bool = false;
@@ -93,8 +97,10 @@ pub fn wakeup() -> io::Result<(WakeupReader, WakeupWriter)> {
     pair()
 }
 
-/// A child's tree is found by the child: there is nothing to lead.
-pub(crate) fn lead_group(_: &mut Command) {}
+/// Keeps what the console sends its programs, such as Ctrl-C, from a program.
+pub(crate) fn lead_group(command: &mut Command) {
+    command.creation_flags(NEW_PROCESS_GROUP);
+}
 
 /// A program sees itself called by its path.
 pub(crate) fn call(_: &mut Command, _: &str) {}

@@ -83,6 +83,7 @@ fn take(fd: OwnedFd) -> io::Result<Socket> {
 }
 
 /// What kind of socket it is.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nobody hands sockets over there"))]
 #[derive(Clone, Copy)]
 enum Kind {
     Tcp,
