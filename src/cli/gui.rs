@@ -95,7 +95,7 @@ pub(super) fn url(mut address: SocketAddr) -> String {
 }
 
 fn has_display() -> bool {
-    cfg!(target_os = "macos")
+    cfg!(any(target_os = "macos", windows))
         || ["DISPLAY", "WAYLAND_DISPLAY"]
             .iter()
             .any(|name| env::var_os(name).is_some_and(|it| !it.is_empty()))
@@ -104,10 +104,21 @@ fn has_display() -> bool {
 /// Opens an address in the user's browser, from a thread, since that may take long and nobody waits for it.
 #[allow(clippy::disallowed_methods, reason = "the browser is the user's and stays")]
 fn open(address: String) {
-    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let (opener, arguments): (_, &[&str]) = if cfg!(target_os = "macos") {
+        ("open", &[])
+    } else if cfg!(windows) {
+        ("rundll32", &["url.dll,FileProtocolHandler"])
+    } else {
+        ("xdg-open", &[])
+    };
     let work = move || {
         let mut command = Command::new(opener);
-        command.arg(&address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(arguments)
+            .arg(&address)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         match command.status() {
             Ok(status) if status.success() => {}
             Ok(status) => tracing::warn!(%status, "{opener} did not open {address}"),

@@ -3,8 +3,7 @@
 //! Each has a thread that waits for it. All are heard by one, which sleeps until one of them or the server
 //! has something to say: a byte in a pipe wakes it.
 
-use std::io::{self, BufRead, PipeReader, PipeWriter, Read, Stdin, Write};
-use std::os::fd::BorrowedFd;
+use std::io::{self, BufRead, Read, Stdin, Write};
 use std::panic;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -12,8 +11,12 @@ use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyEvent};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
-use tokio::signal::unix::{SignalKind, signal};
+
+pub(super) use super::system::Signal;
+use super::system::{self, SIZE_IS_A_SIGNAL, Signals};
+use crate::client::{WakeupReader, WakeupWriter, wakeup};
 
 /// How many lines or keys are read ahead.
 const AHEAD: usize = 64;
@@ -34,22 +37,11 @@ pub(super) enum Input {
     End,
 }
 
-/// A signal.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Signal {
-    /// Ctrl-C, if the terminal makes a signal of it.
-    Interrupt,
-    /// The process is to end, or its terminal is gone.
-    End,
-    /// The window has another size.
-    Redraw,
-}
-
 /// All of it.
 pub(super) struct Inputs {
     pub(super) input: Receiver<Input>,
     pub(super) signals: Receiver<Signal>,
-    wake: PipeReader,
+    wake: WakeupReader,
     /// The terminal, if it is listened to by keys.
     terminal: Option<Stdin>,
 }
@@ -65,15 +57,16 @@ impl Inputs {
         Self::listen(read_keys, Some(io::stdin()))
     }
 
-    fn listen(read: fn(&Bell<Input>), terminal: Option<Stdin>) -> io::Result<Self> {
-        let (wake, ring) = io::pipe()?;
+    fn listen(read: fn(&Bell<Input>, &Bell<Signal>), terminal: Option<Stdin>) -> io::Result<Self> {
+        let (wake, ring) = wakeup()?;
         let (input_sender, input) = sync_channel(AHEAD);
         let (signal_sender, signals) = sync_channel(AHEAD);
-        listen_to_signals(Bell { sender: signal_sender, ring: ring.try_clone()? })?;
+        listen_to_signals(Bell { sender: signal_sender.clone(), ring: ring.try_clone()? })?;
+        let signal_bell = Bell { sender: signal_sender, ring: ring.try_clone()? };
         let bell = Bell { sender: input_sender, ring };
         thread::Builder::new().name("input".into()).spawn(move || {
             // A panic ends the input, too; else the program would go on without a keyboard.
-            let _reported = panic::catch_unwind(panic::AssertUnwindSafe(|| read(&bell)));
+            let _reported = panic::catch_unwind(panic::AssertUnwindSafe(|| read(&bell, &signal_bell)));
             bell.send(Input::End);
         })?;
         Ok(Self { input, signals, wake, terminal })
@@ -89,7 +82,8 @@ impl Inputs {
         // With nothing asked for, poll still reports that the terminal is gone. The thread that reads the
         // keys does not notice: crossterm tries again for ever
         // (<https://github.com/crossterm-rs/crossterm/issues/793>).
-        streams.extend(self.terminal.iter().map(|terminal| PollFd::new(terminal, PollFlags::empty())));
+        let terminal = self.terminal.as_ref().and_then(system::terminal);
+        streams.extend(terminal.iter().map(|terminal| PollFd::new(terminal, PollFlags::empty())));
         let ends = streams.len();
         streams.extend(server.iter().map(|server| PollFd::new(server, PollFlags::IN)));
         match poll(&mut streams, time.as_ref()) {
@@ -111,7 +105,7 @@ impl Inputs {
 /// Sends something and wakes the thread that waits for it.
 struct Bell<T> {
     sender: SyncSender<T>,
-    ring: PipeWriter,
+    ring: WakeupWriter,
 }
 
 impl<T> Bell<T> {
@@ -124,21 +118,11 @@ impl<T> Bell<T> {
 fn listen_to_signals(bell: Bell<Signal>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let inside = runtime.enter();
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    let mut window = signal(SignalKind::window_change())?;
+    let mut signals = Signals::install()?;
     drop(inside);
     thread::Builder::new().name("signals".into()).spawn(move || {
         loop {
-            let signal = runtime.block_on(async {
-                tokio::select! {
-                    _ = interrupt.recv() => Signal::Interrupt,
-                    _ = terminate.recv() => Signal::End,
-                    _ = hangup.recv() => Signal::End,
-                    _ = window.recv() => Signal::Redraw,
-                }
-            });
+            let signal = runtime.block_on(signals.next());
             if !bell.send(signal) {
                 return;
             }
@@ -147,7 +131,7 @@ fn listen_to_signals(bell: Bell<Signal>) -> io::Result<()> {
     Ok(())
 }
 
-fn read_lines(bell: &Bell<Input>) {
+fn read_lines(bell: &Bell<Input>, _: &Bell<Signal>) {
     let mut stdin = io::stdin().lock();
     loop {
         let mut bytes = Vec::new();
@@ -187,12 +171,18 @@ fn skip_line(stdin: &mut impl BufRead) -> bool {
     }
 }
 
-fn read_keys(bell: &Bell<Input>) {
+fn read_keys(bell: &Bell<Input>, signals: &Bell<Signal>) {
     while let Ok(event) = event::read() {
         let input = match event {
             Event::Key(key) if !key.is_release() => Input::Key(key),
             Event::Paste(text) if text.len() > LONGEST => Input::Unreadable,
             Event::Paste(text) => Input::Paste(text),
+            Event::Resize(..) if !SIZE_IS_A_SIGNAL => {
+                if !signals.send(Signal::Redraw) {
+                    return;
+                }
+                continue;
+            }
             // Another size is reported by its signal, even while crossterm waits for the rest of a key.
             _ => continue,
         };

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plyd_mcp::{Bounds, Tools, http, serve_stdio};
+use plyd_protocol::signals::Signals;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::failure::Failure;
 use super::serve::{Means, read_clients};
@@ -109,11 +109,6 @@ async fn listen(at: &str, credentials: &Credentials) -> Result<TcpListener, Fail
 
 /// Waits for SIGINT or SIGTERM.
 fn interrupted() -> io::Result<impl Future<Output = ()> + Send + 'static> {
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
+    let mut signals = Signals::install_without_hangup()?;
+    Ok(async move { signals.next().await })
 }

@@ -41,7 +41,6 @@ mod mcp;
 #[cfg(feature = "fleet")]
 mod nats;
 mod new_game;
-mod open;
 mod operator;
 mod output;
 mod overview;
@@ -65,6 +64,7 @@ mod signed_build;
 mod solve;
 mod status;
 mod styled;
+mod system;
 mod systemd;
 mod terminal;
 mod token;

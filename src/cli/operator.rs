@@ -3,20 +3,20 @@
 //! A thread asks, so that nobody who shows the answers is held up by a server that hangs or is not there. It
 //! connects when it is first asked, and again after a connection broke. Knows no terminal.
 
-use std::io::{self, PipeReader, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use plyd_protocol::{self as wire, Command, DisconnectTarget, ErrorCode, Message, ResultBody};
+use rustix::fd::{AsFd, BorrowedFd};
 use serde::Serialize;
 
 use super::failure::Failure;
 use super::parse;
 use super::token_file::read_token;
-use crate::client::{Address, Client, ClientError, LineError};
+use crate::client::{Address, Client, ClientError, LineError, WakeupReader, wakeup};
 
 /// The feature of servers that list their connections and end them.
 const FEATURE: &str = "operate";
@@ -74,7 +74,7 @@ pub(super) struct Operator {
     orders: Sender<Numbered>,
     answers: Receiver<(u64, Result<OperatorReply, String>)>,
     /// Holds a byte for each answer that was not taken.
-    bell: PipeReader,
+    bell: WakeupReader,
     timeout: Duration,
     last: u64,
     /// The breaks before the last view that was taken.
@@ -98,7 +98,7 @@ impl Daemon {
         let (address, timeout) = (self.address.clone(), self.timeout);
         let (orders, to_obey) = channel::<Numbered>();
         let (say, answers) = channel();
-        let (bell, mut ring) = io::pipe()?;
+        let (bell, mut ring) = wakeup()?;
         thread::Builder::new().name("operator".into()).spawn(move || {
             let mut line = Line { address, token, name, timeout, open: None, breaks: 0 };
             for Numbered { number, breaks, order } in to_obey {

@@ -3,18 +3,16 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::client::{self, Process, Reaper, Starter};
 use plyd_protocol::signals::Signals;
 
 use super::failure::Failure;
 use super::own;
+use super::system::{exit_code, interrupt_group};
 
 /// The variable by which a script finds that it runs within a reaper already.
 const WITHIN: &str = "PLYD_REAPED";
@@ -64,18 +62,15 @@ fn run_within(program: &OsStr, arguments: &[OsString]) -> Result<ExitStatus, Fai
     let mut signals = Signals::install()?;
     let command = start()?.launch(Command::new(program).args(arguments).env(WITHIN, "1"));
     let mut process = command.and_then(Process::spawn).map_err(|error| cannot_start(program, &error))?;
-    let group = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
     let status = runtime.block_on(async {
         let mut is_asked = false;
         loop {
             tokio::select! {
-                () = signals.next() => match group.filter(|_| !is_asked) {
-                    Some(group) => {
-                        is_asked = true;
-                        let _ended_already = kill_process_group(group, Signal::INT);
+                () = signals.next() => {
+                    if std::mem::replace(&mut is_asked, true) || !interrupt_group(process.id()) {
+                        return process.end();
                     }
-                    None => return process.end(),
-                },
+                }
                 () = tokio::time::sleep(POLL) => {
                     if let Some(status) = process.wait_exit(Instant::now())? {
                         return Ok(status);
@@ -93,6 +88,6 @@ fn cannot_start(program: &OsStr, error: &io::Error) -> Failure {
 
 /// The end of a command as one's own, with the exit codes that shells give to signals.
 fn passed(status: ExitStatus) -> Result<(), Failure> {
-    let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1);
+    let code = exit_code(status);
     if code == 0 { Ok(()) } else { Err(Failure::Passed(u8::try_from(code).unwrap_or(1))) }
 }

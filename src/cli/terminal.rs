@@ -11,7 +11,8 @@ use crossterm::terminal::{
     self, Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen,
 };
 use crossterm::{cursor, execute};
-use rustix::process::{Signal, getpid, kill_process};
+
+use super::system;
 
 /// Whether the full screen has it. Global, as a panic of any thread must give it back.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -45,7 +46,7 @@ impl Terminal {
     /// The terminal is gone.
     pub(super) fn suspend(&self) -> io::Result<()> {
         give_back();
-        kill_process(getpid(), Signal::TSTP)?;
+        system::suspend()?;
         take()
     }
 

@@ -2,14 +2,12 @@
 //! and then only its hash is left.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-
-use rustix::fs::{FlockOperation, flock};
 
 use super::failure::Failure;
 use super::serve::{Rights, client_name, read_clients};
+use super::system::open_secrets;
 use crate::daemon::{TokenHash, new_token};
 
 #[derive(Debug, clap::Args)]
@@ -82,10 +80,8 @@ fn add(path: &Path, name: &str, table: &str) -> Result<(), Failure> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(refused(&"this is no regular file"));
     }
-    let options = File::options().read(true).append(true).create(true).mode(0o600).open(path);
-    let file = options.map_err(|error| refused(&error))?;
     // Another one that adds a client waits; the end of this function lets it go on.
-    flock(&file, FlockOperation::LockExclusive).map_err(|error| refused(&error))?;
+    let file = open_secrets(path).map_err(|error| refused(&error))?;
     if read_clients(path)?.iter().any(|client| client.name == name) {
         return Err(refused(&format!(
             "it has a client {name} already: give another name, or remove it first"
@@ -99,9 +95,11 @@ fn add(path: &Path, name: &str, table: &str) -> Result<(), Failure> {
     (&file).write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(|error| refused(&error))
 }
 
-fn last_byte(file: &File) -> io::Result<Option<u8>> {
+fn last_byte(mut file: &File) -> io::Result<Option<u8>> {
     let Some(at) = file.metadata()?.len().checked_sub(1) else { return Ok(None) };
     let mut byte = [0];
-    file.read_exact_at(&mut byte, at)?;
+    // What is written is appended all the same.
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(&mut byte)?;
     Ok(Some(byte[0]))
 }

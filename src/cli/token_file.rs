@@ -1,15 +1,13 @@
 //! The file that holds the token of a client or a server.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use plyd_protocol::MAX_TOKEN;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::failure::Failure;
-use super::open;
+use super::system::{await_readable, open_without_waiting};
 
 /// What the longest token takes.
 const TOKEN_BYTES: usize = 4 * MAX_TOKEN;
@@ -45,7 +43,7 @@ pub(super) fn read_token(path: &Path) -> Result<String, Failure> {
 
 /// What a file holds, but little more than `most` bytes: it may be one without end, such as a device.
 fn read(path: &Path, most: usize, timeout: Duration) -> io::Result<Vec<u8>> {
-    let mut file = open::without_waiting(path)?;
+    let mut file = open_without_waiting(path)?;
     let end = Instant::now() + timeout;
     let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
     while bytes.len() <= most {
@@ -53,27 +51,17 @@ fn read(path: &Path, most: usize, timeout: Duration) -> io::Result<Vec<u8>> {
             Ok(0) => break,
             Ok(count) => bytes.extend_from_slice(&piece[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait(&file, end)?,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => await_readable(&file, end)?,
             Err(error) => return Err(error),
         }
     }
     Ok(bytes)
 }
 
-/// Waits until there is something to read.
-fn wait(file: &File, end: Instant) -> io::Result<()> {
-    let left = end.saturating_duration_since(Instant::now());
-    let left = Timespec::try_from(left).map_err(io::Error::other)?;
-    match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&left)) {
-        Ok(0) => Err(io::Error::new(io::ErrorKind::TimedOut, "nobody wrote to this pipe in time")),
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::io::Write;
 
     use rustix::fs::{CWD, FileType, Mode, mknodat};

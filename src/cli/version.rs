@@ -31,7 +31,7 @@ fn build() -> String {
     };
     let libc = match () {
         () if cfg!(target_env = "musl") => ", musl",
-        () if cfg!(target_env = "gnu") => ", glibc",
+        () if cfg!(all(target_env = "gnu", target_os = "linux")) => ", glibc",
         () => "",
     };
     let features = [

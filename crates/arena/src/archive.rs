@@ -4,15 +4,14 @@
 //! A line is written at once. A process that is killed in the middle leaves at most half a line at the end;
 //! the next process that opens the file cuts it off and goes on after the last whole line.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::lock;
 
 /// What a line records.
 pub trait Kept: Serialize + DeserializeOwned {
@@ -60,14 +59,15 @@ impl Archive {
         path: &Path,
         known: impl FnMut(T) -> Result<(), String>,
     ) -> Result<Self, ArchiveError> {
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let locked = |error: io::Error| match error.kind() {
+            io::ErrorKind::WouldBlock => ArchiveError::Locked,
+            _ => ArchiveError::Io(error),
+        };
+        let file = lock::open(path).map_err(locked)?;
         if !file.metadata()?.is_file() {
             return Err(ArchiveError::NoFile);
         }
-        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
-            Errno::WOULDBLOCK => ArchiveError::Locked,
-            error => ArchiveError::Io(error.into()),
-        })?;
+        lock::hold(&file).map_err(locked)?;
         let mut archive = Self { file };
         let Whole { bytes, ended } = read(BufReader::new(&archive.file), known)?;
         if archive.file.metadata()?.len() > bytes {
@@ -90,12 +90,9 @@ impl Archive {
     }
 }
 
-/// Closing the file would give the lock back only once nobody has a copy of its descriptor any more, and an
-/// engine that is just being started has one until it runs.
 impl Drop for Archive {
     fn drop(&mut self) {
-        // Closing is what is left if this fails.
-        let _ = flock(&self.file, FlockOperation::Unlock);
+        lock::release(&self.file);
     }
 }
 

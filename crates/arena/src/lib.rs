@@ -37,6 +37,7 @@ mod forfeit;
 mod game;
 mod header;
 mod link;
+mod lock;
 mod matches;
 mod merge;
 mod micros;

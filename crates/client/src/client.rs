@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 use std::net::ToSocketAddrs;
-use std::os::fd::BorrowedFd;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use plyd_protocol::{self as wire, Envelope, Message, Request};
+use rustix::fd::BorrowedFd;
 
 use crate::{Address, ClientError, Launch, LineError, Lines, ReceivedLine, is_final, message_id};
 

@@ -29,6 +29,7 @@ mod process;
 mod reaper;
 mod retry;
 mod secure;
+mod system;
 mod wait;
 // The WebSocket of `Lines`, which the conformance suite and the benches speak by hand too.
 #[doc(hidden)]
@@ -52,6 +53,9 @@ pub use reaper::{Launch, Reaper};
 pub use reaper::{Starter, join, reap};
 pub use retry::Retry;
 pub use secure::Secured;
+// What wakes a thread that waits for a server beside other things.
+#[doc(hidden)]
+pub use system::{WakeupReader, WakeupWriter, wakeup};
 
 // The README's program is compiled with the tests.
 #[cfg(doctest)]

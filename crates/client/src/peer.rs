@@ -5,21 +5,20 @@
 
 use std::io;
 use std::net::{Shutdown, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
-use std::process::{ChildStdin, ChildStdout, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fd::{AsFd, BorrowedFd};
 use rustix::net::sockopt::set_socket_linger;
 
 use super::process::Process;
 use super::reaper::Launch;
+use super::system::{ChildInput, ChildOutput, UnixStream, child_input, child_output};
 
 /// A peer, which is ended when this is dropped.
 #[derive(Debug)]
 pub(super) enum Peer {
-    Child { process: Process, stdin: Option<ChildStdin>, stdout: ChildStdout },
+    Child { process: Process, stdin: Option<ChildInput>, stdout: ChildOutput },
     Tcp(TcpStream),
     Unix(UnixStream),
 }
@@ -29,24 +28,21 @@ impl Peer {
     pub(super) fn spawn(mut launch: Launch) -> io::Result<Self> {
         launch.command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = Process::spawn(launch)?;
-        let stdin = process.take_stdin();
-        let stdout = process.take_stdout().expect("stdout was asked to be a pipe");
-        if let Some(stdin) = &stdin {
-            never_block(stdin)?;
-        }
+        let stdin = process.take_stdin().map(child_input).transpose()?;
+        let stdout = child_output(process.take_stdout().expect("stdout was asked to be a pipe"))?;
         Ok(Self::Child { process, stdin, stdout })
     }
 
     /// Takes a connection, without delay for small packets.
     pub(super) fn tcp(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
-        never_block(&stream)?;
+        stream.set_nonblocking(true)?;
         Ok(Self::Tcp(stream))
     }
 
     /// Takes a connection over a Unix socket.
     pub(super) fn unix(stream: UnixStream) -> io::Result<Self> {
-        never_block(&stream)?;
+        stream.set_nonblocking(true)?;
         Ok(Self::Unix(stream))
     }
 
@@ -103,9 +99,4 @@ impl Peer {
             Self::Tcp(_) | Self::Unix(_) => None,
         }
     }
-}
-
-fn never_block(stream: impl AsFd) -> io::Result<()> {
-    let flags = fcntl_getfl(&stream)?;
-    Ok(fcntl_setfl(&stream, flags | OFlags::NONBLOCK)?)
 }

@@ -3,16 +3,13 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::io::retry_on_intr;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-
 use super::reaper::{Launch, Reaper};
+use super::system::{await_death, has_exited, kill_child, lead_group};
 
 /// Variables of a service manager that are for this process alone: a child that took them for its own would
 /// speak in our name. Whoever starts a service sets them for the child.
@@ -51,7 +48,7 @@ impl Process {
     pub fn spawn(launch: impl Into<Launch>) -> io::Result<Self> {
         let Launch { mut command, leads_group, reaper, .. } = launch.into();
         if leads_group {
-            command.process_group(0);
+            lead_group(&mut command);
         }
         let is_set: Vec<OsString> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
         for name in OURS.iter().filter(|name| is_set.iter().all(|set| set != *name)) {
@@ -90,19 +87,13 @@ impl Process {
     /// # Errors
     /// The system cannot say.
     pub fn wait_exit(&mut self, deadline: Instant) -> io::Result<Option<ExitStatus>> {
-        while self.status.is_none() && !self.has_exited()? {
+        while self.status.is_none() && !has_exited(&mut self.child)? {
             if Instant::now() >= deadline {
                 return Ok(None);
             }
             thread::sleep(EXIT_POLL);
         }
         self.end().map(Some)
-    }
-
-    /// Whether the process ended. It stays to be waited for, which keeps its number from being given again.
-    fn has_exited(&self) -> io::Result<bool> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        Ok(waitid(WaitId::Pid(self.group()), options)?.is_some())
     }
 
     /// Kills the whole group, waits for the process, and says how it ended.
@@ -113,24 +104,16 @@ impl Process {
         if let Some(status) = self.status {
             return Ok(status);
         }
-        let _nobody_is_left = kill_process_group(self.group(), Signal::KILL);
-        // A process may have left its group, and would then be waited for until it ends by itself.
-        let _ended_already = self.child.kill();
+        kill_child(&mut self.child);
         if let Some(reaper) = &self.reaper {
             // A process that was killed may still join the reaper until it is dead, and its number may be
             // given again as soon as it was waited for: the release belongs between the two.
-            retry_on_intr(|| {
-                waitid(WaitId::Pid(self.group()), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
-            })?;
+            await_death(&mut self.child)?;
             reaper.release(self.child.id());
         }
         let status = self.child.wait()?;
         self.status = Some(status);
         Ok(status)
-    }
-
-    fn group(&self) -> Pid {
-        Pid::from_child(&self.child)
     }
 }
 

@@ -11,26 +11,13 @@
 //! process that leaves its group on purpose escapes, unless it is the one that was started.
 
 use std::collections::HashSet;
-use std::env;
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
 use std::process::{self, Child, ChildStdin, Command, Stdio};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::fs::{Access, OFlags, access, fcntl_setfl};
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, getppid, kill_process, kill_process_group};
-
-/// Whether a child can join by itself: another process's pipe can be opened where `/proc` shows it. Elsewhere
-/// the starter reports a child to the reaper right after it started it.
-const CHILDREN_JOIN: bool = cfg!(target_os = "linux");
+use super::system::{self, CHILDREN_JOIN};
 
 /// A program to be started, by itself or once a [`Reaper`] knows of it.
 ///
@@ -102,8 +89,10 @@ impl Reaper {
     pub fn start(plyd: impl Into<OsString>) -> io::Result<Arc<Self>> {
         let plyd = plyd.into();
         let mut command = Command::new(&plyd);
-        command.arg0("plyd").arg("reaper").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut process = command.process_group(0).spawn()?;
+        command.arg("reaper").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        system::call(&mut command, "plyd");
+        system::lead_group(&mut command);
+        let mut process = command.spawn()?;
         let input = Mutex::new(process.stdin.take());
         Ok(Arc::new(Self { process, input, plyd }))
     }
@@ -116,11 +105,12 @@ impl Reaper {
     pub fn launch(self: &Arc<Self>, command: &Command) -> io::Result<Launch> {
         let reaper = Some(Arc::clone(self));
         let program = command.get_program();
-        find(program, command)?;
+        system::find(program, command)?;
         let mut joining = Command::new(if CHILDREN_JOIN { &self.plyd } else { program });
         if CHILDREN_JOIN {
             let starter = Starter { process: process::id(), pipe: self.pipe() };
-            joining.arg0("plyd").args(["reaper", "--join", &starter.to_string(), "--"]).arg(program);
+            system::call(&mut joining, "plyd");
+            joining.args(["reaper", "--join", &starter.to_string(), "--"]).arg(program);
         }
         joining.args(command.get_args());
         if let Some(directory) = command.get_current_dir() {
@@ -158,7 +148,7 @@ impl Reaper {
     /// The number that the pipe has here.
     fn pipe(&self) -> i32 {
         let input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
-        input.as_ref().expect("it is there until this is dropped").as_raw_fd()
+        system::pipe_number(input.as_ref().expect("it is there until this is dropped"))
     }
 }
 
@@ -200,48 +190,7 @@ impl FromStr for Starter {
 /// # Errors
 /// The starter or the reaper is gone, or the command cannot be started.
 pub fn join(starter: Starter, command: &mut Command) -> io::Error {
-    match enter(starter) {
-        // The pipe closes in the same step in which this process becomes the command.
-        Ok(_pipe) => command.exec(),
-        Err(error) => error,
-    }
-}
-
-fn enter(starter: Starter) -> io::Result<File> {
-    let path = format!("/proc/{}/fd/{}", starter.process, starter.pipe);
-    // Without blocking, this fails if the reaper is gone.
-    let flags = OFlags::NONBLOCK.bits() as i32;
-    let mut pipe = File::options().write(true).custom_flags(flags).open(path)?;
-    // Had the starter ended, its number might be another process's by now.
-    if getppid().is_none_or(|parent| parent.as_raw_nonzero().get().cast_unsigned() != starter.process) {
-        return Err(io::Error::other("who started this is gone"));
-    }
-    fcntl_setfl(&pipe, OFlags::empty())?;
-    pipe.write_all(format!("+{}\n", process::id()).as_bytes())?;
-    Ok(pipe)
-}
-
-/// Looks for a program as the system will, so that its absence is reported when it is started.
-fn find(program: &OsStr, command: &Command) -> io::Result<()> {
-    let directory = command.get_current_dir().unwrap_or(Path::new(""));
-    let given =
-        command.get_envs().find(|(name, _)| *name == "PATH").map(|(_, value)| value.map(OsStr::to_owned));
-    let places: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
-        vec![PathBuf::new()]
-    } else {
-        let path = given.unwrap_or_else(|| env::var_os("PATH")).unwrap_or_else(|| "/bin:/usr/bin".into());
-        env::split_paths(&path).collect()
-    };
-    let mut error = Errno::NOENT;
-    for place in places {
-        let path = directory.join(place).join(program);
-        match access(&path, Access::EXEC_OK) {
-            Ok(()) if path.is_file() => return Ok(()),
-            Ok(()) | Err(Errno::ACCESS) => error = Errno::ACCESS,
-            Err(_) => {}
-        }
-    }
-    Err(error.into())
+    system::join(starter.process, starter.pipe, command)
 }
 
 /// Reads which groups begin (`+123`) and end (`-123`) until the input ends, then kills those that are left.
@@ -255,7 +204,7 @@ pub fn reap(input: impl BufRead) -> io::Result<()> {
         let line = line?;
         let (sign, number) = line.split_at_checked(1).unwrap_or_default();
         // Group 1 would mean every process.
-        if let Some(group) = number.parse().ok().filter(|group| *group > 1).and_then(Pid::from_raw) {
+        if let Some(group) = number.parse::<i32>().ok().filter(|group| *group > 1) {
             match sign {
                 "+" => drop(groups.insert(group)),
                 "-" => drop(groups.remove(&group)),
@@ -267,9 +216,7 @@ pub fn reap(input: impl BufRead) -> io::Result<()> {
         Ok(())
     });
     for group in groups {
-        let _ended_already = kill_process_group(group, Signal::KILL);
-        // The group has the number of the process that leads it, which may have left it.
-        let _ended_already = kill_process(group, Signal::KILL);
+        system::kill_group(group);
     }
     read.and_then(|()| match nonsense {
         None => Ok(()),
@@ -290,6 +237,8 @@ mod tests {
     use std::os::unix::process::ExitStatusExt;
     use std::thread;
     use std::time::{Duration, Instant};
+
+    use rustix::process::Signal;
 
     #[test]
     fn what_is_left_is_killed() {
@@ -344,32 +293,5 @@ mod tests {
         for text in ["", "1", "1:", ":1", "-1:5", "1:x"] {
             assert!(text.parse::<Starter>().is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn nobody_joins_who_is_no_child() {
-        let (_reader, writer) = io::pipe().unwrap();
-        // This process is not its own parent.
-        let starter = Starter { process: process::id(), pipe: writer.as_raw_fd() };
-        assert_eq!(enter(starter).unwrap_err().to_string(), "who started this is gone");
-        assert!(enter(Starter { process: process::id(), pipe: 1_000_000 }).is_err());
-    }
-
-    #[test]
-    fn programs_are_found_as_the_system_finds_them() {
-        let mut command = Command::new("true");
-        assert!(find("sh".as_ref(), &command).is_ok());
-        assert!(find("/bin/sh".as_ref(), &command).is_ok());
-        for (program, kind) in [
-            ("no-such-program", io::ErrorKind::NotFound),
-            ("/nowhere", io::ErrorKind::NotFound),
-            ("./sh", io::ErrorKind::NotFound),
-            ("/etc/passwd", io::ErrorKind::PermissionDenied),
-            ("/bin", io::ErrorKind::PermissionDenied),
-        ] {
-            assert_eq!(find(program.as_ref(), &command).unwrap_err().kind(), kind, "{program}");
-        }
-        assert!(find("./sh".as_ref(), command.current_dir("/bin")).is_ok());
-        assert!(find("sh".as_ref(), command.env("PATH", "/nowhere")).is_err());
     }
 }

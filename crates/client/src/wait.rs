@@ -1,9 +1,9 @@
 //! How a conversation waits: by blocking its thread, or as a task of tokio. All else is the same for both.
 
-use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
+use rustix::fd::BorrowedFd;
 
 use crate::LineError;
 use crate::lines::is_ready;

@@ -1,10 +1,12 @@
 //! Ends: of the input, by `quit` and by signals, and what becomes of searches.
 
-use rustix::process::{Pid, Signal, kill_process};
+use std::io;
+
 use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::requests::{endless, go, ping, session, stop, with};
+use super::system::{Signal, send};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like};
 use plyd_protocol::signals;
@@ -215,10 +217,12 @@ fn signalled(trial: &Trial<'_>, signal: Signal) -> Checked {
         peer.send(&go(id, &game, fields))?;
         peer.info(id, "started")?;
     }
-    let process = peer.pid().and_then(|pid| Pid::from_raw(pid as i32));
-    let sent = process.map(|process| kill_process(process, signal));
-    if !matches!(sent, Some(Ok(()))) {
-        return Err(Stop::failed("a process that takes signals", "it is gone"));
+    match peer.pid().map(|process| send(signal, process)) {
+        Some(Ok(())) => {}
+        Some(Err(error)) if error.kind() == io::ErrorKind::Unsupported => {
+            return Err(Stop::skipped(error.to_string()));
+        }
+        _ => return Err(Stop::failed("a process that takes signals", "it is gone")),
     }
     // A server that lets searches go on still stops those that it is asked to stop.
     let drains = peer.hello["limits"]["drain_ms"].as_u64().is_some_and(|ms| ms > 0);
@@ -241,16 +245,16 @@ fn is_going_away(message: &Value) -> bool {
 }
 
 fn terminate(trial: &Trial<'_>) -> Checked {
-    signalled(trial, Signal::TERM)
+    signalled(trial, Signal::Term)
 }
 
 fn interrupt(trial: &Trial<'_>) -> Checked {
-    signalled(trial, Signal::INT)
+    signalled(trial, Signal::Int)
 }
 
 fn hangup(trial: &Trial<'_>) -> Checked {
     if let Err(error) = signals::let_children_heed_hangup() {
         return Err(Stop::skipped(format!("SIGHUP is ignored here: {error}")));
     }
-    signalled(trial, Signal::HUP)
+    signalled(trial, Signal::Hup)
 }

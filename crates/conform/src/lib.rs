@@ -63,6 +63,7 @@ mod resume;
 mod rules;
 mod search;
 mod suite;
+mod system;
 mod time;
 mod trial;
 mod verdict;

@@ -83,6 +83,7 @@ mod signal;
 mod site;
 mod spans;
 mod state;
+mod system;
 #[cfg(test)]
 mod tests;
 mod tls;

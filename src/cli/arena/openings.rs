@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::fmt::Display;
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use crate::engine::{AnyRoot, Entry};
 use crate::game::Rules;
 
 use crate::cli::failure::Failure;
+use crate::cli::system::is_pipe;
 
 /// A record of a game; one that a match wrote says how much of it was the opening.
 #[derive(Deserialize)]
@@ -31,7 +31,7 @@ pub(super) fn read(path: &Path, entry: &Entry, rules: &Rules) -> Result<Vec<Arc<
         Failure::Usage(format!("--openings {}{place}: {message}", path.display()))
     };
     let kind = std::fs::metadata(path).map_err(|error| fail("", &error))?.file_type();
-    if !kind.is_file() && !kind.is_fifo() {
+    if !kind.is_file() && !is_pipe(kind) {
         // A device may have no end.
         return Err(fail("", &"it is neither a file nor a pipe"));
     }

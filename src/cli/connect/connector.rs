@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use plyd_protocol::{Effect, Offer};
@@ -195,6 +196,10 @@ impl<W: Write> Connector<'_, W> {
         let inputs: Vec<_> = inputs.collect();
         let mut polled: Vec<_> = inputs.iter().map(|input| PollFd::new(input, PollFlags::IN)).collect();
         let left = until.saturating_duration_since(Instant::now());
+        // There are systems that do not wait for nothing.
+        if polled.is_empty() {
+            return thread::sleep(left);
+        }
         let _interrupted = poll(&mut polled, Timespec::try_from(left).ok().as_ref());
     }
 

@@ -8,12 +8,12 @@
 //! process that is started anew is asked the same once more.
 
 use std::collections::{HashMap, VecDeque};
-use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plyd_protocol::echo;
+use rustix::fd::BorrowedFd;
 use serde_json::{Value, json};
 
 use super::answer::{Object, error, failed};

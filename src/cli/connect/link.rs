@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::net::IpAddr;
-use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use plyd_protocol::{ErrorClass, ErrorCode, Offer, OfferResult, echo};
+use rustix::fd::BorrowedFd;
 use serde_json::{Value, json};
 
 use super::LOOK;

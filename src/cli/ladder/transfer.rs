@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::place::{Place, failed};
 use crate::cli::failure::Failure;
-use crate::cli::open;
+use crate::cli::system::open_without_waiting;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -71,7 +71,7 @@ pub(super) fn export(args: &Export, out: &mut impl Write) -> Result<(), Failure>
 
 pub(super) fn import(args: &Import, out: &mut impl Write) -> Result<(), Failure> {
     let wrong = |error| Failure::Usage(format!("{}: {error}", args.file.display()));
-    let file = open::without_waiting(&args.file).map_err(wrong)?;
+    let file = open_without_waiting(&args.file).map_err(wrong)?;
     // It writes for long, and a server would go on with what it read before.
     let mut store = args.place.open_alone()?;
     let imported = store.import(&mut BufReader::new(file), &args.place.by()).map_err(failed)?;

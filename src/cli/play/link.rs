@@ -6,10 +6,11 @@
 //! needed.
 
 use std::collections::BTreeMap;
-use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
+
+use rustix::fd::BorrowedFd;
 
 use crate::cli::own;
 use crate::client::{Address, Client, ClientError, LineError, Retry, is_final, message_id};

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use plyd_protocol::{Role, echo};
@@ -17,6 +16,7 @@ use super::keys::keys_of;
 use super::sources::{parsed, refusal};
 use super::values::whole;
 use crate::cli::failure::Failure;
+use crate::cli::system::others_read;
 use crate::daemon::{Client, ClientLimits, SETTINGS, TokenHash};
 
 /// The most that the file may hold: thousands of clients.
@@ -139,7 +139,7 @@ fn client(table: &Table) -> Result<Option<Client>, Vec<SettingError>> {
 /// Warns of a file with secrets that users read who need not.
 pub(super) fn warn_if_others_read(path: &Path) {
     let Ok(metadata) = path.metadata() else { return };
-    if metadata.is_file() && metadata.permissions().mode() & 0o004 != 0 {
+    if metadata.is_file() && others_read(&metadata) {
         let path = path.display();
         tracing::warn!(target: SETTINGS, "every user can read {path}: `chmod o= {path}` keeps them out");
     }

@@ -13,7 +13,7 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use super::given::{GivenSetting, Place, SettingError, Value};
 use super::keys::{Key, Kind, nearest};
-use crate::cli::open;
+use crate::cli::system::open_without_waiting;
 
 /// The most that a file may hold.
 const MOST_BYTES: usize = 64 << 10;
@@ -86,7 +86,7 @@ fn read_each(
 
 /// The text of a file, if it is one that settings can stand in.
 fn text(path: &Path, most: usize) -> Result<String, String> {
-    let file = open::without_waiting(path).map_err(|error| error.to_string())?;
+    let file = open_without_waiting(path).map_err(|error| error.to_string())?;
     if !file.metadata().map_err(|error| error.to_string())?.is_file() {
         return Err("this is no regular file".into());
     }

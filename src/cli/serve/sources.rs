@@ -5,7 +5,6 @@
 //! so the same parsers check them, and whatever is wrong is reported with the place where it stands.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
@@ -15,6 +14,7 @@ use super::given::{GivenSetting, Place, SettingError, Value};
 use super::keys::{Key, Kind, LOG_FILTER, PREFIX, RUST_LOG, command, keys, nearest, variable};
 use super::{Reading, Settings, file};
 use crate::cli::failure::Failure;
+use crate::cli::system::elements;
 use crate::cli::verbosity::own_directives;
 
 /// The most faults that are reported at once.
@@ -214,7 +214,7 @@ fn environment(
             config = Some(PathBuf::from(value));
         } else if let Some(key) = keys.iter().find(|key| variable(key.name()) == name) {
             let texts = match key.kind() {
-                Kind::List => parts(&value),
+                Kind::List => elements(&value),
                 _ => vec![value],
             };
             let values = texts.into_iter().map(|text| Value { text, place: place.clone() }).collect();
@@ -235,12 +235,6 @@ fn of_every_program(keys: &[Key], name: String, value: &OsStr) -> Option<GivenSe
     let place = Place::Environment(name);
     let values = vec![Value { text: directives.clone().into(), place: place.clone() }];
     (!directives.is_empty()).then_some(GivenSetting { key, values, place })
-}
-
-/// The elements of a list in a variable, between commas.
-fn parts(list: &OsStr) -> Vec<OsString> {
-    let parts = list.as_bytes().split(|byte| *byte == b',');
-    parts.map(|part| OsStr::from_bytes(part.trim_ascii()).to_owned()).collect()
 }
 
 /// Puts settings together, of which later ones are stronger.

@@ -3,8 +3,8 @@
 //!
 //! Knows no protocol: what a line says is for others. It trusts no peer: no call waits past its deadline,
 //! whether the peer writes nothing, writes without end or does not read, and no more is stored than one
-//! line and one read. There is no thread behind it. What arrives while nobody calls waits in the system, and
-//! a peer that writes on waits for its reader.
+//! line and one read. There is no thread behind it, but for two that carry a child's pipes on Windows. What
+//! arrives while nobody calls waits in the system, and a peer that writes on waits for its reader.
 
 mod secure;
 mod websocket;
@@ -12,26 +12,29 @@ mod websocket;
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::ops::Range;
-use std::os::fd::BorrowedFd;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use plyd_protocol::MAX_LINE;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 
 use super::error::LineError;
 use super::peer::Peer;
 use super::reaper::Launch;
 use super::secure::Secure;
+use super::system::UnixStream;
 use plyd_protocol::framing::{Event, Framing};
 
 use websocket::Web;
 
 /// The most bytes of one read.
 const READ_BYTES: usize = 64 << 10;
+
+/// The longest wait that is asked of the system at once: there are systems that count its ms by 31 bits.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The default timeout for connecting, and for a peer that does not read.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -378,9 +381,10 @@ pub(crate) fn is_ready(
 ) -> Result<bool, LineError> {
     let mut streams = [PollFd::new(&stream, ready)];
     loop {
-        let wait = deadline.saturating_duration_since(Instant::now());
+        let rest = deadline.saturating_duration_since(Instant::now());
         // A timeout that does not fit means no timeout.
-        match poll(&mut streams, Timespec::try_from(wait).ok().as_ref()) {
+        match poll(&mut streams, Timespec::try_from(rest.min(LONGEST_WAIT)).ok().as_ref()) {
+            Ok(0) if rest > LONGEST_WAIT => {}
             Ok(count) => return Ok(count > 0),
             Err(Errno::INTR) => {}
             Err(_) => return Err(LineError::Closed),

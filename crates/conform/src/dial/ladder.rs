@@ -1,11 +1,10 @@
 //! A ladder that one program dials: how the program is started, when it dials, and what it writes to its log.
 
 use std::collections::hash_map::RandomState;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,10 +12,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::visit::{Joined, Visit};
+use crate::system::{self, Signal};
 use crate::trial::{LADDER, TOKEN, Trial};
 use crate::verdict::{Checked, Stop, holds};
 use plyd_client::{Process, Program};
-use rustix::process::{Pid, Signal, kill_process};
 
 /// How often it is looked whether the program dials.
 const LOOK: Duration = Duration::from_millis(1);
@@ -124,8 +123,7 @@ impl<'w> Ladder<'w> {
 
     /// Sends the program SIGTERM.
     pub(super) fn terminate(&self) {
-        let pid = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw);
-        let _ended_already = pid.map(|pid| kill_process(pid, Signal::TERM));
+        let _ended_already = system::send(Signal::Term, self.process.id());
     }
 
     /// Waits for the program's end.
@@ -206,7 +204,7 @@ fn secret() -> io::Result<(String, PathBuf)> {
     let random = || RandomState::new().build_hasher().finish();
     let token = format!("plyd_{:016x}{:016x}", random(), random());
     let file = std::env::temp_dir().join(format!("plyd-conform-token-{:016x}", random()));
-    let mut opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file)?;
+    let mut opened = system::private_file(&file)?;
     writeln!(opened, "{token}")?;
     Ok((token, file))
 }

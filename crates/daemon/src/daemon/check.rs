@@ -5,11 +5,10 @@ use std::io;
 use std::net::ToSocketAddrs;
 use std::path::Path;
 
-use rustix::fs::{Access, access};
-
 use super::listen::{check_length, is_local};
 use crate::config::Config;
 use crate::serve_error::ServeError;
+use crate::system;
 use crate::tls::Tls;
 
 impl Config {
@@ -59,7 +58,7 @@ fn may_write(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    Ok(access(path, Access::WRITE_OK)?)
+    system::may_write(path)
 }
 
 /// Whether a file of that name can be made, or replaced.
@@ -68,5 +67,5 @@ fn may_create(path: &Path) -> io::Result<()> {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok(access(folder, Access::WRITE_OK | Access::EXEC_OK)?)
+    system::may_change_folder(folder)
 }

@@ -3,17 +3,14 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fd::AsFd;
 use tokio::sync::watch;
 
 use crate::log::targets;
-
-/// The longest path of a Unix socket, in bytes: the system's address has room for these and a zero.
-const MAX_SOCKET_PATH: usize = if cfg!(any(target_os = "linux", target_os = "android")) { 107 } else { 103 };
+use crate::system::{MAX_SOCKET_PATH, is_socket};
 
 /// The pause before a task that accepts connections is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(100);
@@ -118,7 +115,7 @@ pub(super) fn path_advice(path: &Path, error: io::Error) -> io::Error {
     let Some(found) = found.ok().filter(|_| error.kind() == io::ErrorKind::AddrInUse) else {
         return error;
     };
-    let what = if found.is_socket() {
+    let what = if is_socket(found) {
         "another server listens there"
     } else if found.is_dir() {
         "a directory is there; choose a name in it that is free"
@@ -139,18 +136,4 @@ pub(super) fn check_length(path: &Path) -> io::Result<()> {
     }
     let message = format!("the path of a socket has at most {MAX_SOCKET_PATH} bytes, this one has {length}");
     Err(io::Error::new(io::ErrorKind::InvalidInput, message))
-}
-
-/// Removes a socket to which nobody listens. Any other file stays, so that binding fails.
-pub(super) fn remove_stale(path: &Path) -> io::Result<()> {
-    let Ok(found) = std::fs::symlink_metadata(path) else {
-        return Ok(());
-    };
-    if found.file_type().is_socket()
-        && let Err(error) = std::os::unix::net::UnixStream::connect(path)
-        && error.kind() == io::ErrorKind::ConnectionRefused
-    {
-        return std::fs::remove_file(path);
-    }
-    Ok(())
 }

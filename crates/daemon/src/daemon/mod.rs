@@ -9,14 +9,13 @@ pub(crate) mod serve;
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::SystemTime;
 
 use plyd_protocol as wire;
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 
@@ -34,6 +33,7 @@ use crate::serve_error::ServeError;
 use crate::site::Site;
 use crate::state::State;
 use crate::state::budget::Memory;
+use crate::system::{UnixListener, keep_private, remove_stale};
 use crate::tls::Tls;
 use crate::transcript::Transcript;
 use crate::transport::local::Connection;
@@ -41,9 +41,7 @@ use crate::{log, transport};
 use plyd_core::engine::Entry;
 use plyd_core::search::clock::now_ns;
 
-use listen::{
-    LISTENING, SocketFile, is_local, keep_accepting, listen_advice, path_advice, remove_stale, take_bursts,
-};
+use listen::{LISTENING, SocketFile, is_local, keep_accepting, listen_advice, path_advice, take_bursts};
 
 /// A running daemon. Dropping it ends its threads; until then it serves what the `serve` methods name.
 pub struct Daemon {
@@ -279,7 +277,7 @@ impl Daemon {
         let listener = UnixListener::bind(path).map_err(|error| failed(path_advice(path, error)))?;
         let file = SocketFile(path.to_owned());
         take_bursts(&listener).map_err(failed)?;
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        keep_private(path).map_err(failed)?;
         self.accept_unix(path, listener);
         Ok(file)
     }

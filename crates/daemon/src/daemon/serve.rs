@@ -1,7 +1,6 @@
 //! A daemon from its start to its end: the process of `plyd serve`.
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,8 +10,9 @@ use crate::log::targets;
 use crate::page::Page;
 use crate::runtime::heartbeat::keep_alive;
 use crate::serve_error::ServeError;
-use crate::service::handed::{Handed, HandedAddresses, Socket, Way};
+use crate::service::handed::{Handed, HandedAddresses, Way};
 use crate::site::Site;
+use crate::system::Socket;
 use plyd_core::engine::Entry;
 use plyd_protocol::signals::{Hangups, Signals};
 
@@ -152,12 +152,9 @@ impl Daemon {
                     }
                 }
                 Socket::Unix(listener) => {
-                    listener.set_nonblocking(true).map_err(failed)?;
-                    let address = listener.local_addr().map_err(failed)?;
-                    let path = address.as_pathname().unwrap_or(Path::new("an abstract name"));
-                    let listener = tokio::net::UnixListener::from_std(listener).map_err(failed)?;
-                    self.accept_unix(path, listener);
-                    taken.paths.push(path.to_owned());
+                    let (path, listener) = listener.listener().map_err(failed)?;
+                    self.accept_unix(&path, listener);
+                    taken.paths.push(path);
                 }
             }
         }

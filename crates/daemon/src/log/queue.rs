@@ -4,7 +4,6 @@
 //! once its lock is free and those that wait for an answer have had time to write it ([`Log::hold`]).
 
 use std::cell::Cell;
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,6 +13,7 @@ use tokio::runtime::Handle;
 use super::lines::Noted;
 use super::writer::{Writer, line_ends};
 use super::{Form, form};
+use crate::system::Output;
 
 /// What may wait to be written.
 const QUEUE_BYTES: usize = 256 << 10;
@@ -164,7 +164,7 @@ impl Log {
     }
 
     /// Writes what comes, for ever.
-    pub(super) fn write(&self, output: impl AsFd) {
+    pub(super) fn write(&self, output: impl Output) {
         let mut writer = Writer::new(output);
         loop {
             let (entries, refused) = self.take();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     /// A log that writes there, on a thread that stays until the test program ends.
-    fn writing_to(output: impl AsFd + Send + 'static) -> &'static Log {
+    fn writing_to(output: impl Output + Send + 'static) -> &'static Log {
         let log: &'static Log = Box::leak(Box::new(Log::new()));
         thread::spawn(move || log.write(output));
         log

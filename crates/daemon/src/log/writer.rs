@@ -1,13 +1,10 @@
 //! Writes to the log's output and says there how many lines are missing.
 
-use std::os::fd::AsFd;
-
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
 use tracing::Level;
 
 use super::lines::{Fields, Noted};
 use super::{ITSELF, form};
+use crate::system::{self, Output};
 
 /// What the thread knows of the output.
 pub(super) struct Writer<F> {
@@ -18,7 +15,7 @@ pub(super) struct Writer<F> {
     is_cut: bool,
 }
 
-impl<F: AsFd> Writer<F> {
+impl<F: Output> Writer<F> {
     /// For an output of which nothing is known to be missing.
     pub(super) fn new(output: F) -> Self {
         Self { output, lost: 0, is_cut: false }
@@ -56,15 +53,10 @@ impl<F: AsFd> Writer<F> {
     fn put(&mut self, bytes: &[u8]) -> Result<(), usize> {
         let mut written = 0;
         while written < bytes.len() {
-            match rustix::io::write(&self.output, &bytes[written..]) {
+            match system::write(&self.output, &bytes[written..]) {
                 Ok(count) if count > 0 => {
                     written += count;
                     self.is_cut = bytes[written - 1] != b'\n';
-                }
-                Err(Errno::INTR) => {}
-                // The parent may have made stderr non-blocking; an error here shows in the next write.
-                Err(Errno::AGAIN) => {
-                    let _ready_or_broken = poll(&mut [PollFd::new(&self.output, PollFlags::OUT)], None);
                 }
                 Ok(_) | Err(_) => return Err(written),
             }

@@ -1,15 +1,6 @@
 //! What the system knows of the process, by the names that Prometheus' own clients use. Where the system does
 //! not say, there is no number.
 
-use rustix::process::{Resource, getrlimit};
-use rustix::time::{ClockId, clock_gettime};
-
-/// The processor time that all threads have used, in seconds.
-pub(super) fn cpu_seconds() -> Option<f64> {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Some(time.tv_sec as f64 + time.tv_nsec as f64 / 1e9)
-}
-
 /// The memory in use, in bytes.
 pub(super) fn resident_bytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -21,9 +12,4 @@ pub(super) fn resident_bytes() -> Option<f64> {
 /// The file descriptors in use; the one that counts them is not among them.
 pub(super) fn open_fds() -> Option<f64> {
     Some(std::fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1) as f64)
-}
-
-/// The file descriptors that there may be.
-pub(super) fn max_fds() -> Option<f64> {
-    getrlimit(Resource::Nofile).current.map(|most| most as f64)
 }

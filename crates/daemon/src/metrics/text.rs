@@ -14,6 +14,7 @@ use crate::spans::Origin;
 use crate::state::refusals::{Refusal, name_of};
 use crate::state::status::{PHASES, STATES};
 use crate::state::tally::{Histogram, Played, REASONS};
+use crate::system;
 
 /// A metric: its name, its kind, what it means, and its samples.
 struct Metric {
@@ -176,13 +177,13 @@ const METRICS: &[Metric] = &[
         out.known(of.started.duration_since(UNIX_EPOCH).ok().map(|time| time.as_secs_f64()));
     }),
     counter("process_cpu_seconds_total", "Processor time that the process has used.", |_, out| {
-        out.known(process::cpu_seconds());
+        out.known(system::cpu_seconds());
     }),
     gauge("process_resident_memory_bytes", "Memory that the process has in use.", |_, out| {
         out.known(process::resident_bytes());
     }),
     gauge("process_open_fds", "File descriptors in use.", |_, out| out.known(process::open_fds())),
-    gauge("process_max_fds", "File descriptors that there may be.", |_, out| out.known(process::max_fds())),
+    gauge("process_max_fds", "File descriptors that there may be.", |_, out| out.known(system::max_fds())),
 ];
 
 /// All metrics as text.

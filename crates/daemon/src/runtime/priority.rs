@@ -2,6 +2,7 @@
 //! come first if cores are short.
 
 use std::cell::Cell;
+use std::io;
 use std::thread;
 
 use plyd_core::search::clock::now_ns;
@@ -61,23 +62,23 @@ pub(super) fn give_way() {
 
 /// Under Linux a thread has a nice value of its own; elsewhere the process has one.
 #[cfg(target_os = "linux")]
-fn get() -> rustix::io::Result<i32> {
-    rustix::process::getpriority_process(None)
+fn get() -> io::Result<i32> {
+    Ok(rustix::process::getpriority_process(None)?)
 }
 
 #[cfg(target_os = "linux")]
-fn set(nice: i32) -> rustix::io::Result<()> {
-    rustix::process::setpriority_process(None, nice)
+fn set(nice: i32) -> io::Result<()> {
+    Ok(rustix::process::setpriority_process(None, nice)?)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn get() -> rustix::io::Result<i32> {
-    Err(rustix::io::Errno::NOSYS)
+fn get() -> io::Result<i32> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn set(_nice: i32) -> rustix::io::Result<()> {
-    Err(rustix::io::Errno::NOSYS)
+fn set(_nice: i32) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(all(test, target_os = "linux"))]

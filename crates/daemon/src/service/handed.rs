@@ -1,17 +1,12 @@
 //! Sockets that were listening before the process started: a service manager made them and keeps them, so
 //! that nobody is refused while the daemon restarts (sd_listen_fds(3)).
-//!
-//! To own a descriptor that is known by its number takes unsafe code, which is left to a crate; what the
-//! descriptor is, is found out here.
 
 use std::fmt;
-use std::io;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::os::fd::{IntoRawFd, OwnedFd};
-use std::os::unix::net::UnixListener;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
 use crate::serve_error::ServeError;
+use crate::system::{self, Socket};
 
 /// The number of the first one.
 const FIRST: u32 = 3;
@@ -41,19 +36,6 @@ pub(crate) struct HandedSocket {
     pub(crate) name: String,
     /// The socket.
     pub(crate) socket: Socket,
-}
-
-#[derive(Debug)]
-pub(crate) enum Socket {
-    Tcp(TcpListener),
-    Unix(UnixListener),
-}
-
-/// What kind of socket it is.
-#[derive(Clone, Copy)]
-enum Kind {
-    Tcp,
-    Unix,
 }
 
 /// What a socket speaks.
@@ -89,11 +71,14 @@ impl Handed {
         if number("LISTEN_FDS").is_none_or(|count| count > MOST) {
             return Err(wrong(format!("LISTEN_FDS must be a number up to {MOST}")));
         }
-        let descriptors = sd_listen_fds::get().map_err(|error| wrong(error.to_string()))?;
-        let named = descriptors
-            .into_iter()
-            .zip(FIRST..)
-            .map(|((name, fd), number)| HandedSocket::take(number, name.unwrap_or_default(), fd.into_std()));
+        let named =
+            system::handed().map_err(wrong)?.into_iter().zip(FIRST..).map(|((name, socket), number)| {
+                let name = name.unwrap_or_default();
+                match socket {
+                    Ok(socket) => Ok(HandedSocket { number, name, socket }),
+                    Err(error) => Err(ServeError::Handed { name, number, what: error.to_string() }),
+                }
+            });
         // All of them, so that each is kept from child processes.
         named.collect::<Vec<_>>().into_iter().collect::<Result<_, _>>().map(Self)
     }
@@ -106,19 +91,6 @@ impl Handed {
 }
 
 impl HandedSocket {
-    fn take(number: u32, name: String, fd: OwnedFd) -> Result<Self, ServeError> {
-        let socket = match kind(&fd) {
-            Ok(Kind::Tcp) => Socket::Tcp(fd.into()),
-            Ok(Kind::Unix) => Socket::Unix(fd.into()),
-            Err(error) => {
-                // It may not even be open, and is not to be closed then.
-                let _not_ours = fd.into_raw_fd();
-                return Err(ServeError::Handed { name, number, what: error.to_string() });
-            }
-        };
-        Ok(Self { number, name, socket })
-    }
-
     /// What it is to speak: what its name says, or what the settings say of its address, which list those
     /// of TCP and of WebSocket.
     pub(crate) fn way(&self, tcp: &[String], ws: &[String]) -> Result<Way, ServeError> {
@@ -150,32 +122,6 @@ impl HandedSocket {
     fn refused(&self, what: impl fmt::Display) -> ServeError {
         ServeError::Handed { name: self.name.clone(), number: self.number, what: what.to_string() }
     }
-}
-
-/// What kind of socket a descriptor is, if it is one that listens; it is kept from child processes.
-#[cfg(target_os = "linux")]
-fn kind(fd: &OwnedFd) -> io::Result<Kind> {
-    use rustix::io::{FdFlags, fcntl_setfd};
-    use rustix::net::sockopt::{socket_acceptconn, socket_domain, socket_type};
-    use rustix::net::{AddressFamily, SocketType};
-
-    fcntl_setfd(fd, FdFlags::CLOEXEC)?;
-    let refused = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
-    let kind = match (socket_domain(fd)?, socket_type(fd)?) {
-        (AddressFamily::INET | AddressFamily::INET6, SocketType::STREAM) => Kind::Tcp,
-        (AddressFamily::UNIX, SocketType::STREAM) => Kind::Unix,
-        _ => return refused("it is neither a TCP socket nor a Unix socket of streams"),
-    };
-    if !socket_acceptconn(fd)? {
-        return refused("it does not listen; its socket unit needs `Accept=no`");
-    }
-    Ok(kind)
-}
-
-/// Nobody hands anything over elsewhere.
-#[cfg(not(target_os = "linux"))]
-fn kind(_fd: &OwnedFd) -> io::Result<Kind> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Whether an address as a setting has it (`HOST:PORT`) is this one.

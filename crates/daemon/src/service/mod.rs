@@ -8,13 +8,10 @@ pub(crate) mod handed;
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
+use crate::system::NotifySocket;
 
 /// The longest that a message waits for a service manager that does not read. Hundreds of messages fit into
 /// its queue before that.
@@ -34,8 +31,7 @@ const TIMEOUT: Duration = Duration::from_millis(100);
 /// ```
 #[derive(Debug)]
 pub struct ServiceManager {
-    socket: UnixDatagram,
-    address: SocketAddr,
+    socket: NotifySocket,
     /// How long it may go without a sign of life.
     watchdog: Option<Duration>,
     /// Whether the message was sent that the daemon ends.
@@ -67,17 +63,8 @@ impl ServiceManager {
     /// # Errors
     /// It is neither, or the system gives no socket.
     pub fn at(address: &OsStr, watchdog: Option<Duration>) -> io::Result<Self> {
-        let address = match address.as_bytes() {
-            [b'@', name @ ..] => abstract_address(name)?,
-            [b'/', ..] => SocketAddr::from_pathname(Path::new(address))?,
-            _ => {
-                let message = "an address of a service manager begins with `/` or `@`";
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-            }
-        };
-        let socket = UnixDatagram::unbound()?;
-        socket.set_write_timeout(Some(TIMEOUT))?;
-        Ok(Self { socket, address, watchdog, is_stopping: AtomicBool::new(false) })
+        let socket = NotifySocket::at(address, TIMEOUT)?;
+        Ok(Self { socket, watchdog, is_stopping: AtomicBool::new(false) })
     }
 
     /// How long it may go without [`Self::alive`].
@@ -96,9 +83,7 @@ impl ServiceManager {
     /// The daemon reads its settings again, until the value is dropped.
     pub(crate) fn reloading(&self) -> Reloading<'_> {
         if !self.is_stopping.load(Relaxed) {
-            let now = clock_gettime(ClockId::Monotonic);
-            let micros = i128::from(now.tv_sec) * 1_000_000 + i128::from(now.tv_nsec) / 1_000;
-            self.send(&format!("RELOADING=1\nMONOTONIC_USEC={micros}"));
+            self.send(&format!("RELOADING=1\nMONOTONIC_USEC={}", self.socket.now_us()));
         }
         Reloading(self)
     }
@@ -120,7 +105,7 @@ impl ServiceManager {
     }
 
     fn send(&self, message: &str) {
-        if let Err(error) = self.socket.send_to_addr(message.as_bytes(), &self.address) {
+        if let Err(error) = self.socket.send(message) {
             tracing::warn!(%error, message, "the service manager cannot be reached");
         }
     }
@@ -132,19 +117,10 @@ impl Drop for Reloading<'_> {
     }
 }
 
-#[cfg(target_os = "linux")]
-fn abstract_address(name: &[u8]) -> io::Result<SocketAddr> {
-    use std::os::linux::net::SocketAddrExt;
-    SocketAddr::from_abstract_name(name)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn abstract_address(_name: &[u8]) -> io::Result<SocketAddr> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "this system has no abstract names of sockets"))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::os::unix::net::UnixDatagram;
+
     use super::*;
 
     #[test]

@@ -22,6 +22,7 @@ use serde_json::value::RawValue;
 use super::ids::ConnId;
 use super::serve_error::ServeError;
 use crate::state::outbox::Stamped;
+use crate::system::{are_same, open_transcript};
 use losses::Losses;
 
 /// Bytes that may wait for the disk.
@@ -74,8 +75,8 @@ struct Continued {
 impl Continued {
     fn open(path: &Path, has_stdio: bool, token: Option<String>) -> Result<Self, ServeError> {
         let failed = |error| ServeError::Transcript { path: path.to_owned(), error };
-        let file = file::open(path).map_err(failed)?;
-        if has_stdio && (file::are_same(&file, io::stdout()) || file::are_same(&file, io::stdin())) {
+        let file = open_transcript(path).map_err(failed)?;
+        if has_stdio && (are_same(&file, io::stdout()) || are_same(&file, io::stdin())) {
             return Err(ServeError::TranscriptOnStdio { path: path.to_owned() });
         }
         let reader = file::reader(path, &file).map_err(failed)?;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use plyd_protocol as wire;
 use rustix::net::sockopt;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream, UnixListener};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tracing::Instrument;
 
@@ -31,6 +31,7 @@ use crate::state::State;
 use crate::state::intake::Reserved;
 use crate::state::refusals::Refusal;
 use crate::state::session::Arrival;
+use crate::system::UnixListener;
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::{Event, Framing};
 

@@ -6,13 +6,9 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use plyd_protocol as wire;
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fs::FileType;
-use rustix::io::Errno;
 use tokio::sync::Notify;
 
 use super::outgoing::Outgoing;
@@ -23,6 +19,7 @@ use crate::runtime::Shared;
 use crate::signal::{Parker, Signal};
 use crate::spans::{self, Origin};
 use crate::state::intake::Reserved;
+use crate::system::{self, Input, Output};
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::{Event, Framing};
 
@@ -58,8 +55,8 @@ pub(crate) fn serve<I, O>(
     output: O,
 ) -> io::Result<impl Future<Output = ()> + use<I, O>>
 where
-    I: AsFd + Send + 'static,
-    O: AsFd + Send + Sync + 'static,
+    I: Input + Send + 'static,
+    O: Output + Send + Sync + 'static,
 {
     let (parker, over) = (Arc::new(Parker::default()), Arc::new(Notify::new()));
     let room = Arc::new(Parker::default());
@@ -73,8 +70,7 @@ where
         (conn, state.span(conn))
     });
     spans::opened(&span);
-    let is_pipe =
-        rustix::fs::fstat(&output).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo);
+    let is_pipe = system::is_pipe(&output);
     let shared = Arc::clone(shared);
     let link = Arc::new(StdioConn { shared, conn, output, is_pipe, pending: Mutex::default(), parker, room });
     let (writer, reader) = (Arc::clone(&link), Arc::clone(&link));
@@ -119,13 +115,13 @@ impl<O> Drop for OutputEnd<'_, O> {
     }
 }
 
-impl<O: AsFd> StdioConn<O> {
+impl<O: Output> StdioConn<O> {
     /// Reads until the input ends.
-    fn read(&self, input: &impl AsFd) {
+    fn read(&self, input: &impl Input) {
         let mut framing = Framing::new(wire::MAX_LINE);
         let mut buffer = vec![0; READ_BYTES];
         loop {
-            match retried(input, PollFlags::IN, || rustix::io::read(input, &mut buffer[..])) {
+            match system::read(input, &mut buffer[..]) {
                 Err(error) => {
                     spans::broke(&format!("standard input: {error}"));
                     self.shared.with(|state| state.drop_conn(self.conn, now_ns(), false));
@@ -197,10 +193,7 @@ impl<O: AsFd> StdioConn<O> {
             // The other thread writes, and looks for more before it waits.
             Err(TryLockError::WouldBlock) => return ControlFlow::Break(()),
         };
-        let mut ready = [PollFd::new(&self.output, PollFlags::OUT)];
-        let is_ready = rustix::event::poll(&mut ready, Some(&Timespec::default())) == Ok(1)
-            && ready[0].revents() == PollFlags::OUT;
-        if !pending.is_empty() || !is_ready {
+        if !pending.is_empty() || !system::is_ready(&self.output) {
             return ControlFlow::Break(());
         }
         match next_messages(&self.shared, SocketId(self.conn), Form::Lines) {
@@ -209,7 +202,7 @@ impl<O: AsFd> StdioConn<O> {
             Next::Close | Next::Gone => return ControlFlow::Break(()),
         }
         if pending.len() <= PIPE_BYTES
-            && let Ok(count) = rustix::io::write(&self.output, pending.piece())
+            && let Ok(count) = system::write_once(&self.output, pending.piece())
         {
             pending.advance(count);
             self.shared.traffic.sent(count);
@@ -237,8 +230,7 @@ impl<O: AsFd> StdioConn<O> {
                 }
             }
             while !pending.is_empty() {
-                let piece = pending.piece();
-                match retried(&self.output, PollFlags::OUT, || rustix::io::write(&self.output, piece)) {
+                match system::write(&self.output, pending.piece()) {
                     Err(error) => {
                         spans::broke(&format!("standard output: {error}"));
                         return;
@@ -252,25 +244,6 @@ impl<O: AsFd> StdioConn<O> {
                     }
                 }
             }
-        }
-    }
-}
-
-/// Reads or writes, again after a signal, and when the stream is ready if another process made it
-/// non-blocking.
-fn retried<T>(
-    stream: &impl AsFd,
-    ready: PollFlags,
-    mut io: impl FnMut() -> Result<T, Errno>,
-) -> Result<T, Errno> {
-    loop {
-        match io() {
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => match rustix::event::poll(&mut [PollFd::new(stream, ready)], None) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error),
-            },
-            done => return done,
         }
     }
 }

@@ -1,5 +1,4 @@
-//! The signals that end the process: the first asks for it, the second insists. A process may give SIGHUP
-//! another meaning.
+//! The signals of Unix.
 
 use std::io;
 

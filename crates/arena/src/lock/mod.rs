@@ -1,0 +1,11 @@
+//! A file that one process at a time writes.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(crate) use unix::{hold, open, release};
+#[cfg(windows)]
+pub(crate) use windows::{hold, open, release};
