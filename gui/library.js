@@ -1,6 +1,6 @@
 /** The list of one's own games that the browser keeps: to open, to name, to delete. */
 import { confirmed } from './ask.js';
-import { el } from './dom.js';
+import { el, svgAddress } from './dom.js';
 import { isChance } from './record.js';
 import { list, remove, rename, take } from './storage.js';
 
@@ -62,7 +62,7 @@ export class Library {
 	#picture({ game, rules, start, moves }) {
 		const image = el('img', { alt: '', width: 64, height: 64 });
 		this.table.ask({ game, rules }, { start, moves }, ['svg'])
-			.then(({ svg }) => { image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`; }).catch(() => {});
+			.then(({ svg }) => { image.src = svgAddress(svg); }).catch(() => {});
 		return image;
 	}
 

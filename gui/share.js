@@ -1,6 +1,6 @@
 /** All ways to give a game away, behind one button: as a link, as a text, as a picture. */
 import { linkTo } from './address.js';
-import { el, prose } from './dom.js';
+import { el, prose, svgAddress } from './dom.js';
 import { download } from './download.js';
 
 /** Pixels of a PNG's longer side. */
@@ -87,18 +87,13 @@ export class ShareDialog {
 
 /** A picture of dots from one of lines, drawn by the browser; light or dark as the page is. @returns {Promise<Blob>} */
 async function png(svg) {
-	const address = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }));
-	try {
-		const image = new Image();
-		image.src = address;
-		await image.decode();
-		const scale = PIXELS / Math.max(image.naturalWidth, image.naturalHeight);
-		const canvas = el('canvas', { width: Math.round(image.naturalWidth * scale), height: Math.round(image.naturalHeight * scale) });
-		canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
-		return await new Promise((resolve, reject) => {
-			canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The browser made no picture.'))));
-		});
-	} finally {
-		URL.revokeObjectURL(address);
-	}
+	const image = new Image();
+	image.src = svgAddress(svg);
+	await image.decode();
+	const scale = PIXELS / Math.max(image.naturalWidth, image.naturalHeight);
+	const canvas = el('canvas', { width: Math.round(image.naturalWidth * scale), height: Math.round(image.naturalHeight * scale) });
+	canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
+	return new Promise((resolve, reject) => {
+		canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The browser made no picture.'))));
+	});
 }

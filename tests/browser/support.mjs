@@ -76,11 +76,14 @@ export async function visit({ server: { url }, browser }, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   context.setDefaultTimeout(TIMEOUT);
   if (PAGE) {
+    // What the server forbids its page is forbidden to the folder's, too.
+    const { headers } = await fetch(url);
+    const policy = { 'content-security-policy': headers.get('content-security-policy') };
     await context.route(`${url}**`, (route) => {
       const path = new URL(route.request().url()).pathname;
       const look = /^\/games\/(.+)\.js$/.exec(path);
-      if (look) return route.fulfill({ path: `${root}crates/games/src/${look[1].replace('-', '_')}/look.js` });
-      return route.fulfill({ path: `${PAGE}${path === '/' ? '/index.html' : path}` });
+      if (look) return route.fulfill({ headers: policy, path: `${root}crates/games/src/${look[1].replace('-', '_')}/look.js` });
+      return route.fulfill({ headers: policy, path: `${PAGE}${path === '/' ? '/index.html' : path}` });
     });
   }
   return openIn(context, `${url}?game=l-game`);

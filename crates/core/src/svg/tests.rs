@@ -73,6 +73,7 @@ fn whatever_a_drawing_holds_the_picture_is_bounded() {
         row_labels: vec!["y".repeat(1000); 1000],
         col_labels: vec!["z".repeat(1000); 1000],
         scores: Some([i32::MIN, i32::MAX]),
+        layers: Vec::new(),
     };
     let svg = Picture { title: &"t".repeat(1 << 20), last: &many, ..Picture::of(&board) }.svg();
     assert_well_formed(&svg);

@@ -99,8 +99,8 @@ impl Site {
         // Some browsers do not take a WebSocket of the same host for 'self'. The host is known to be
         // harmless.
         let policy = format!(
-            "default-src 'self'; connect-src 'self' ws://{host} wss://{host}; object-src 'none'; base-uri 'none'; \
-             form-action 'none'; frame-ancestors 'none'"
+            "default-src 'self'; connect-src 'self' ws://{host} wss://{host}; img-src 'self' data:; object-src 'none'; \
+             base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         );
         let mut answer = Answer::found(content.mime, content.bytes).of_page(policy);
         answer.is_last = http::wants_close(request);
