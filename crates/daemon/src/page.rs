@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn the_page_is_small() {
         let total: usize = FILES.iter().map(|file| file.1.bytes.len()).sum();
-        assert!(total < 200 << 10, "{total} bytes");
+        assert!(total < 400 << 10, "{total} bytes");
     }
 
     #[test]
