@@ -154,7 +154,7 @@ export class ReviewPanel {
 		this.#buttons['mistake-before'].disabled = !plies.some((ply) => ply + 1 < cursor);
 		this.#buttons['mistake-next'].disabled = !plies.some((ply) => ply + 1 > cursor);
 		this.#buttons['find-better'].disabled = !here || !ERRORS.includes(here.mark);
-		this.#buttons['show-better'].disabled = !here?.better;
+		this.#buttons['show-better'].hidden = !here?.better;
 		this.#counts.textContent = ['p1', 'p2'].map((player) => {
 			const marks = Object.entries(review.counts(player)).sort((a, b) => b[1] - a[1]);
 			return marks.length ? `${playerName(player)}: ${marks.map(([mark, n]) => `${n} ${words({ mark })}`).join(', ')}.` : '';
