@@ -6,7 +6,7 @@
 /** Browsers slow a page down that changes its address more often than some times a second. */
 const SETTLE_MS = 250;
 
-/** Each game that was on the table since the page was loaded, by its entry in the browser's history. */
+/** Each game that was on the table since the page was loaded, by its id: as it is now, to whichever entry of the browser's history one returns. */
 const games = new Map();
 let entry = 0;
 let shown = '';
@@ -138,13 +138,12 @@ export function showAddress(game, begin) {
 		clearTimeout(timer);
 		timer = setTimeout(() => write('replaceState', game.id), SETTLE_MS);
 	}
-	games.set(entry, game);
+	games.set(game.id, game);
 	if (brief === undefined && begin) {
 		briefs.set(game.id, null);
 		briefOf(game, begin).then((found) => {
 			briefs.set(game.id, found);
-			const now = games.get(entry);
-			if (now.id === game.id) showAddress(now, null);
+			if (shown === game.id) showAddress(games.get(game.id), null);
 		}).catch(() => briefs.delete(game.id));
 	}
 }
@@ -167,8 +166,8 @@ function write(how, id) {
 export function onReturn(put, asked) {
 	window.addEventListener('popstate', (event) => {
 		clearTimeout(timer);
-		const game = games.get(event.state?.entry);
-		if (game && event.state.id === game.id) {
+		const game = games.get(event.state?.id);
+		if (game) {
 			entry = event.state.entry;
 			shown = game.id;
 			put(game);
@@ -185,6 +184,6 @@ export function onReturn(put, asked) {
 export function refuseAddress(game) {
 	isAsked = false;
 	if (!game) return;
-	games.set(entry, game);
+	games.set(game.id, game);
 	if (latest) write('replaceState', game.id);
 }

@@ -20,6 +20,8 @@ const COVERS = '(orientation: portrait), (max-height: 560px)';
 
 export class Lesson {
 	#dialog = byId('lesson');
+	/** The game whose lesson is open. */
+	#shown = '';
 	#about = null;
 	#at = 0;
 	#node = null;
@@ -28,16 +30,17 @@ export class Lesson {
 	/** Of this step: null until a move is made, then whether it was the one that is asked for. */
 	#right = null;
 	#parts = {};
-	#board = null;
+	#host = el('div.board-host', {});
+	#board = new BoardView(this.#host, handOf(() => this.#input, (cell) => this.#owns(cell)));
 
 	/** @param {(game: object, position: object, want: string[]) => Promise<object>} ask  @param {(game: string) => void} closed */
 	constructor(ask, closed) {
 		this.ask = ask;
-		this.#dialog.addEventListener('close', () => {
-			this.#cover(false);
-			closed(this.#about.name);
-			this.#dialog.replaceChildren();
-		});
+		this.closed = closed;
+		const board = this.#host.firstElementChild;
+		board.dataset.testid = 'lesson-board';
+		board.setAttribute('aria-label', 'Board of the lesson');
+		this.#dialog.addEventListener('close', () => this.#ended());
 		this.#dialog.addEventListener('keydown', (event) => {
 			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
 			if (event.key === 'Escape') this.close();
@@ -56,11 +59,23 @@ export class Lesson {
 
 	close() {
 		this.#dialog.close();
+		// The event comes later, when another lesson may be open.
+		this.#ended();
+	}
+
+	#ended() {
+		if (!this.#shown || this.#dialog.open) return;
+		const game = this.#shown;
+		this.#shown = '';
+		this.#cover(false);
+		this.#dialog.replaceChildren();
+		this.closed(game);
 	}
 
 	/** Opens the lesson of a game. @param {object} about  what the server said of it */
 	async open(about, byItself = false) {
 		this.#about = about;
+		this.#shown = about.name;
 		this.#build();
 		if (!this.#dialog.open) {
 			if (matchMedia(COVERS).matches) this.#dialog.showModal();
@@ -78,7 +93,6 @@ export class Lesson {
 			title: el('h2', { id: 'lesson-title' }),
 			text: el('p', {}),
 			task: el('p.task', {}),
-			host: el('div.board-host', {}),
 			tools: el('div.tools', { role: 'toolbar', 'aria-label': 'This step’s move' }),
 			said: el('p.said', { role: 'status', testid: 'lesson-said' }),
 			back: el('button', { testid: 'lesson-back', onclick: () => this.#go(this.#at - 1) }, 'Back'),
@@ -90,11 +104,8 @@ export class Lesson {
 		this.#dialog.replaceChildren(
 			el('div.row', {}, parts.title,
 				el('button.plain', { 'aria-label': 'Close', testid: 'lesson-close', onclick: () => this.close() }, '✕')),
-			parts.text, parts.task, parts.host, parts.tools, parts.said,
+			parts.text, parts.task, this.#host, parts.tools, parts.said,
 			el('div.row.end', {}, parts.back, parts.again, parts.reveal, parts.next));
-		this.#board = new BoardView(parts.host, handOf(() => this.#input, (cell) => this.#owns(cell)));
-		parts.host.firstElementChild.dataset.testid = 'lesson-board';
-		parts.host.firstElementChild.setAttribute('aria-label', 'Board of the lesson');
 	}
 
 	/** What lies below the lesson can be reached neither by keys nor by a screen reader. */

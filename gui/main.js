@@ -10,7 +10,7 @@ import { HistoryPanel } from './history-panel.js';
 import { layerSwitches } from './layers.js';
 import { loadLook, moveWords } from './looks.js';
 import { switches } from './preferences.js';
-import { isLive, newId } from './record.js';
+import { isLive, newId, toEnd } from './record.js';
 import { connection } from './server.js';
 import { seatName, SeatsPanel } from './seats-panel.js';
 import { keep, lessonsSeen, remember, rememberLesson, restore, wasHere } from './storage.js';
@@ -94,7 +94,9 @@ function draw() {
 }
 
 function keepTable() {
-	const end = table.outcome && table.settled && isLive(table.game) ? outcomeWords(table.outcome, settled.get(table.game.game)?.by) : '';
+	// Whoever looks back, or at a variation, does not see how the game ended.
+	const seesEnd = table.settled && isLive(table.game) && table.game.node === toEnd([table.game.root]).at(-1);
+	const end = !seesEnd ? null : table.outcome ? outcomeWords(table.outcome, settled.get(table.game.game)?.by) : '';
 	const players = ['p1', 'p2'].map((player) => seatName(table.seats[player]));
 	keep(table.saved, { end, players }, () => {
 		table.game = table.game.with({ id: newId() });
@@ -227,6 +229,7 @@ async function opened() {
 		else if (!isThere) await table.begin(first, {});
 		if (!isFirst) remember();
 		else choosing = import('./welcome.js').then(async ({ welcome }) => welcome(table, (await games).body, describe));
+		document.body.dataset.choice = String(Boolean(choosing));
 		newGame.offer((await games).body);
 		// What the first board does not need is there before a server is gone.
 		await Promise.all([import('./library.js'), import('./share.js'), choosing]);
@@ -259,7 +262,10 @@ async function openAddress(read) {
 		await table.begin(game, typed(rules, specs), { ...start === undefined ? {} : { start }, moves }, { ply, paused: moves.length > 0 });
 		return true;
 	} catch (error) {
-		if (!connection.isOpen) throw error;
+		if (!connection.isOpen) {
+			refuseAddress(table.game);
+			throw error;
+		}
 		const rule = /^\/rules\/(.+)$/.exec(error.pointer ?? '');
 		const why = wanted && error.pointer
 			? `The game of the address cannot be shown: ${rule ? `${rule[1]}: ` : ''}${located(error).message}` : error.message;
@@ -333,6 +339,7 @@ byId('views').append(el('button', {
 /** Analysing begins with the mode; back in the game nothing runs that could tell. */
 function setMode(mode) {
 	if (analysis.progress) analysis.endSweep();
+	if (mode === 'play' && panel.review?.review.progress) panel.review.review.stop();
 	table.setMode(mode);
 	analysis.turn(mode === 'analyse');
 }
@@ -352,12 +359,19 @@ async function openShare() {
 	share.open();
 }
 
+// By its fragment the address is the game's.
+document.querySelector('.skip').addEventListener('click', (event) => {
+	event.preventDefault();
+	board.board.focus();
+});
+
 const KEYS = {
 	'[': 'back', ']': 'forward', Home: 'first', End: 'last', z: 'take-back', y: 'redo', h: 'hint',
 };
 document.addEventListener('keydown', (event) => {
 	if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-	if (event.target.closest('input, select, textarea, dialog')) return;
+	// A dialog over the page takes all keys, also where the focus is on nothing in it.
+	if (event.target.closest('input, select, textarea, dialog') || document.querySelector('dialog:modal')) return;
 	if (event.key === '/') moves.focus();
 	else if (event.key === 'b') board.board.focus();
 	else if (event.key.toLowerCase() === 'm' && table.mode === 'analyse') panel.review?.jump(event.shiftKey ? -1 : 1);

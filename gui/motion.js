@@ -14,7 +14,7 @@ export const TRAVEL_MS = 200;
  * @property {Array<{piece: object, to: Cell, into: string}>} merges  pieces that went into another one, by its key
  * @property {Set<string>} came  keys of pieces that came from nowhere
  * @property {Array<{cell: Cell, side: string}>} walls  that were built
- * @property {boolean} isStrong  whether something was taken, merged, built or scored
+ * @property {boolean} isStrong  whether something was merged, built or scored
  */
 
 /**

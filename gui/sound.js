@@ -1,5 +1,5 @@
 /**
- * Four quiet sounds, made here: a move; a stronger one, which takes, merges, builds or scores; the end; an error. Browsers let a
+ * Four quiet sounds, made here: a move; a stronger one, which merges, builds or scores; the end; an error. Browsers let a
  * page be heard only after somebody touched it, so it is imported then.
  */
 import { isHeard } from './preferences.js';

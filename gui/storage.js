@@ -81,6 +81,24 @@ const isWhole = (saved) => typeof saved?.game?.game === 'string' && Array.isArra
 
 const read = (saved) => ({ ...saved, game: taken(saved.game) });
 
+/** A table that was kept; null if it is none. */
+function readable(saved) {
+	try {
+		return read(saved);
+	} catch {
+		return null;
+	}
+}
+
+/** Takes a game from those that are kept, its name excepted. */
+function forget(id) {
+	try {
+		localStorage.removeItem(GAME + id);
+	} catch {
+		// Nothing is kept there.
+	}
+}
+
 const lockOf = (id) => `${GAME}${id}`;
 
 /**
@@ -95,7 +113,8 @@ function claim(id) {
 			navigator.locks.request(lockOf(id), { ifAvailable: true }, (lock) => {
 				if (!lock) resolve(null);
 				return lock && new Promise((release) => { resolve(release); });
-			}).catch(() => resolve(null));
+			// A browser that refuses storage refuses locks, too.
+			}).catch(() => resolve(() => {}));
 		}
 	});
 }
@@ -119,10 +138,11 @@ export async function restore() {
 		}
 		// Without locks another tab may have any of them.
 		for (const { id, saved } of navigator.locks ? entries() : []) {
-			const release = await claim(id);
+			const table = readable(saved);
+			const release = table && await claim(id);
 			if (!release) continue;
 			hold(id, release);
-			return read(saved);
+			return table;
 		}
 	} catch {
 		// What cannot be read is not there.
@@ -133,12 +153,13 @@ export async function restore() {
 /**
  * Keeps a table.
  * @param {object} table  what is to be kept of it
- * @param {{end: string, players: string[]}} about  for the list
+ * @param {{end: string|null, players: string[]}} about  for the list; `end`: null where one does not see it
  * @param {() => void} isTaken  another tab has this game: it needs another id
  */
 export function keep(table, about, isTaken) {
 	const { game } = table;
-	latest = { saved: { ...table, game: kept(game) }, ...about };
+	const end = about.end ?? (latest?.saved.game.id === game.id ? latest : entries().find(({ id }) => id === game.id))?.end ?? '';
+	latest = { saved: { ...table, game: kept(game) }, ...about, end };
 	try {
 		sessionStorage.setItem(TAB, JSON.stringify(latest.saved));
 	} catch {
@@ -165,7 +186,10 @@ export function keep(table, about, isTaken) {
 function write() {
 	const { game } = latest.saved;
 	// A table at which nothing was played is not worth to be found again.
-	if (!game.moves.length && !game.comments) return;
+	if (!game.moves.length && !game.comments) {
+		forget(game.id);
+		return;
+	}
 	const text = JSON.stringify({ at: Date.now(), ...latest });
 	for (;;) {
 		try {
@@ -200,7 +224,7 @@ function drop() {
 
 /** The games that are kept, and whether this tab or another one has each. @returns {Promise<Array<Entry & {where: string}>>} */
 export async function list() {
-	const locks = navigator.locks ? (await navigator.locks.query()).held.map(({ name }) => name) : [];
+	const locks = await navigator.locks?.query().then(({ held: names }) => names.map(({ name }) => name)).catch(() => []) ?? [];
 	return entries().map((entry) => ({
 		...entry, where: entry.id === held.id ? 'here' : locks.includes(lockOf(entry.id)) ? 'elsewhere' : '',
 	}));
@@ -208,11 +232,11 @@ export async function list() {
 
 /** The table of a game that is kept. @returns {Promise<object|null>} null if another tab has it, or it is gone */
 export async function take(id) {
-	const found = entries().find((entry) => entry.id === id);
-	const release = found && await claim(id);
+	const table = readable(entries().find((entry) => entry.id === id)?.saved);
+	const release = table && await claim(id);
 	if (!release) return null;
 	hold(id, release);
-	return read(found.saved);
+	return table;
 }
 
 export function rename(id, name) {

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::path::PathBuf;
+use std::process;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,14 +22,11 @@ use crate::daemon::{Credentials, Daemon, LISTENING, check_origin, is_local};
 #[command(after_help = "\
 Examples:
   plyd mcp                            speak with the host that started it, on the standard streams
-  plyd mcp --http 127.0.0.1:7120      serve http://127.0.0.1:7120/mcp to hosts on this machine
-  plyd mcp --http 127.0.0.1:7120 --token-file token.txt --origin https://games.example
+  plyd mcp --http 127.0.0.1:7122      serve http://127.0.0.1:7122/mcp to hosts on this machine
+  plyd mcp --http 127.0.0.1:7122 --token-file token.txt --origin https://games.example
   plyd mcp --search-ms 10000 --games 20
 
-A host is a program with an agent in it. It is told to start plyd by a piece of JSON:
-  {\"mcpServers\": {\"plyd\": {\"command\": \"plyd\", \"args\": [\"mcp\"]}}}
-
-docs/mcp.md lists the tools.")]
+A host is a program with an agent in it. docs/mcp.md shows the lines that make it start this command, and lists the tools.")]
 pub(super) struct Args {
     /// Serve hosts over streamable HTTP at this address instead, under /mcp
     #[arg(long, value_name = "ADDR")]
@@ -79,7 +77,7 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
     let clients = args.clients_file.as_deref().map(read_clients).transpose()?;
     let credentials = Credentials::new(token, clients);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let config = args.means.config(args.http.is_some());
         let daemon = Arc::new(Daemon::start(&config, registry::games()).map_err(Failure::from)?);
         let tools = Tools::new(daemon, registry::games(), bounds, picture::board);
@@ -90,7 +88,10 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
                 Ok(http::serve(tools, listener, &args.origin, credentials, interrupted()?).await?)
             }
         }
-    })
+    });
+    // A read of the standard input, or a review's ply, may go on for long.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    served
 }
 
 /// Listens, unless other machines would reach it and no token keeps them out.
@@ -100,15 +101,21 @@ async fn listen(at: &str, credentials: &Credentials) -> Result<TcpListener, Fail
     let address = listener.local_addr().map_err(failed)?;
     if !is_local(address) && !credentials.are_needed() {
         let message = "other machines would reach it: give --token-file or --clients-file, or an address of this \
-                       machine alone, such as 127.0.0.1:7120";
+                       machine alone, such as 127.0.0.1:7122";
         return Err(Failure::Usage(format!("--http {at}: {message}")));
     }
     tracing::info!(target: LISTENING, "listening on http://{address}{}", http::PATH);
     Ok(listener)
 }
 
-/// Waits for SIGINT or SIGTERM.
+/// Waits for SIGINT or SIGTERM. The second one ends the process, whoever is still connected.
 fn interrupted() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     let mut signals = Signals::install_without_hangup()?;
-    Ok(async move { signals.next().await })
+    Ok(async move {
+        signals.next().await;
+        tokio::spawn(async move {
+            signals.next().await;
+            process::exit(1);
+        });
+    })
 }

@@ -194,8 +194,8 @@ impl Game {
         }
         match self.variations.len() {
             0 => {}
-            1 => text += "1 variation beside the moves below\n",
-            count => text += &format!("{count} variations beside the moves below\n"),
+            1 => text += "1 variation beside the main line\n",
+            count => text += &format!("{count} variations beside the main line\n"),
         }
         text
     }

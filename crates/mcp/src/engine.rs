@@ -19,7 +19,7 @@ struct Hangup(Arc<Connection>);
 
 impl Drop for Hangup {
     fn drop(&mut self) {
-        self.0.send(br#"{"id":"end","cmd":"quit"}"#, now_ns());
+        self.0.send(br#"{"id":"end","cmd":"quit","mode":"stop"}"#, now_ns());
     }
 }
 

@@ -8,8 +8,11 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION,
+    HOST, HeaderName, ORIGIN, VARY, WWW_AUTHENTICATE,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use plyd_daemon::{Credentials, Guard};
@@ -64,11 +67,35 @@ pub async fn serve(
 
 /// Lets a request in, or refuses it.
 async fn enter(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
-    match door.admits(request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => refusal.into_response(),
+    let origin = request.headers().get(ORIGIN).cloned();
+    let mut response = match door.admits_page(request.headers()) {
+        Err(refusal) => return refusal.into_response(),
+        // A browser asks before it sends a page's request, and shows no token.
+        Ok(()) if request.method() == Method::OPTIONS => MAY_SEND.into_response(),
+        Ok(()) => match door.admits(request.headers()) {
+            Ok(()) => next.run(request).await,
+            Err(refusal) => refusal.into_response(),
+        },
+    };
+    if let Some(origin) = origin {
+        // The browser gives the answer to the page.
+        response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        response.headers_mut().insert(VARY, HeaderValue::from_static("Origin"));
     }
+    response
 }
+
+/// What a page of an origin that is let in may send.
+const MAY_SEND: (StatusCode, [(HeaderName, &str); 2]) = (
+    StatusCode::NO_CONTENT,
+    [
+        (ACCESS_CONTROL_ALLOW_METHODS, "POST"),
+        (
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            "authorization, content-type, accept, mcp-protocol-version, mcp-session-id",
+        ),
+    ],
+);
 
 /// Why a request is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,18 +118,28 @@ impl IntoResponse for Refusal {
     }
 }
 
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or_default())
+}
+
 impl Door {
-    fn admits(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-        let host = text(HOST).unwrap_or_default();
+    /// Whether a page in a browser may send requests; a program is none.
+    fn admits_page(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let host = text(headers, HOST).unwrap_or_default();
         // A page whose name was made to point here has no token; a proxy passes on the name that it has.
         if !self.guard.knows_host(host) && !self.credentials.are_needed() {
             return Err(Refusal::Host);
         }
-        if text(ORIGIN).is_some_and(|origin| !self.guard.lets_in(origin, host)) {
+        if text(headers, ORIGIN).is_some_and(|origin| !self.guard.lets_in(origin, host)) {
             return Err(Refusal::Origin);
         }
-        let token = text(AUTHORIZATION).and_then(|value| {
+        Ok(())
+    }
+
+    /// Whether a request may do what it asks for.
+    fn admits(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        self.admits_page(headers)?;
+        let token = text(headers, AUTHORIZATION).and_then(|value| {
             let (scheme, token) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
         });

@@ -172,6 +172,26 @@ async fn who_has_no_token_or_a_foreign_origin_stays_outside() {
 }
 
 #[tokio::test]
+async fn the_browser_of_a_page_that_is_let_in_gets_to_know_that() {
+    let url = over_http(Some("secret")).await;
+    let asked = |origin: &str| {
+        let asked = reqwest::Client::new().request(reqwest::Method::OPTIONS, &url).header("origin", origin);
+        asked.header("access-control-request-method", "POST").send()
+    };
+    let own = url.trim_end_matches("/mcp");
+    let answer = asked(own).await.unwrap();
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["access-control-allow-origin"]),
+        (204, &own.parse().unwrap())
+    );
+    let refused = asked("https://evil.example").await.unwrap();
+    assert_eq!(
+        (refused.status().as_u16(), refused.headers().get("access-control-allow-origin")),
+        (403, None)
+    );
+}
+
+#[tokio::test]
 async fn each_refusal_says_what_is_wrong_and_where() {
     let bounds = Bounds { games: 1, search: Duration::from_secs(2), ..Bounds::default() };
     let agent = on_streams(bounds).await;

@@ -176,7 +176,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Show the match in a browser while it is played, on this machine alone; stderr says where. The port is
-    /// 7120 when absent, or a free one if that is taken
+    /// 7121 when absent, or a free one if that is taken
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true)]
     #[arg(conflicts_with_all = ["preset", "merge"])]
     watch: Option<Option<u16>>,

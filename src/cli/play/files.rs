@@ -158,6 +158,8 @@ pub(super) fn try_load(
     let place = path.display();
     let entry = registry::game(&game.record.game).map_err(|failure| format!("{place}: {failure}"))?;
     let heading = game.heading();
+    // `save` writes the game alone: it takes the place of no other games, and of no comments and variations.
+    let is_whole = is_alone && game.variations.is_empty() && game.comments.is_empty();
     let Record { rules, start, moves, result, .. } = game.record;
     let plies = history::plies(moves, game.opening, game.answers);
     let history = History::new(rules.clone(), start, plies, game.forfeit);
@@ -168,7 +170,7 @@ pub(super) fn try_load(
         .given
         .0
         .retain(|name, _| !entry.rules.iter().any(|spec| spec.name == name && spec.kind == Kind::Seed));
-    table.file = is_alone.then(|| path.to_owned());
+    table.file = is_whole.then(|| path.to_owned());
     for line in heading.lines() {
         table.say(line);
     }

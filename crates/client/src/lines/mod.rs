@@ -382,7 +382,7 @@ pub(crate) fn is_ready(
     let mut streams = [PollFd::new(&stream, ready)];
     loop {
         let rest = deadline.saturating_duration_since(Instant::now());
-        // A timeout that does not fit means no timeout.
+        // The system takes no longer time than that: what is left is waited for afterwards.
         match poll(&mut streams, Timespec::try_from(rest.min(LONGEST_WAIT)).ok().as_ref()) {
             Ok(0) if rest > LONGEST_WAIT => {}
             Ok(count) => return Ok(count > 0),

@@ -213,7 +213,8 @@ impl RequestWorker {
             state: if wanted(Want::State) { root.state_text() } else { None },
             svg: wanted(Want::Svg).then(|| root.svg_within(Theme::Auto, effort)),
             actions: wanted(Want::Actions).then(|| bridge::actions(root.actions())),
-            decisive: wanted(Want::Decisive).then(|| i64::from(root.decisive())),
+            // A game without evaluations has none.
+            decisive: wanted(Want::Decisive).then(|| i64::from(root.decisive())).filter(|&least| least > 0),
         };
         let body = body(task, ResultBody::Inspect(Box::new(result)));
         let (start, bytes) = (inspect.position.start.clone(), inspect.position.heap_bytes());

@@ -80,11 +80,12 @@ export default ({ svg }) => ({
 		const [row, col, value] = parts(move);
 		return Number.isInteger(value) ? `${move} (${value} in row ${row}, column ${col})` : move;
 	},
-	/** Small values in the corner grid of the cell, those that pass the turn struck through. */
+	/** The cell that a move fills. */
 	entry(move) {
 		const [row, col] = parts(move);
 		return { stages: [[[row, col]]] };
 	},
+	/** Small values in the corner grid of the cell, those that pass the turn struck through. */
 	mark(mark, x, y, board) {
 		// What was possible says nothing where a value stands.
 		if ((board.pieces ?? []).some((piece) => piece.cell.join() === mark.cell.join())) return null;

@@ -31,8 +31,18 @@ const GAMES: usize = 200;
 const BYTES: usize = 8 << 20;
 
 /// What draws boards, of the page of `plyd gui`; the look of the match's game comes with it.
-const MODULES: [&str; 8] =
-    ["board.js", "changes.js", "dom.js", "graph.js", "looks.js", "pieces.js", "symmetry.js", "words.js"];
+const MODULES: [&str; 10] = [
+    "board.js",
+    "changes.js",
+    "dom.js",
+    "graph.js",
+    "looks.js",
+    "motion.js",
+    "pieces.js",
+    "preferences.js",
+    "symmetry.js",
+    "words.js",
+];
 
 /// The report's own, which name those and each other as if all were in one folder.
 const OWN: [(&str, &str); 7] = [

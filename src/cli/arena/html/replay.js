@@ -1,10 +1,12 @@
 /** A game of a match on a board: stepped through by buttons, keys, its moves, and the graph of its scores. */
 import { BoardView } from './board.js';
-import { change, pieceKey, touched } from './changes.js';
+import { change, touched } from './changes.js';
 import { el } from './dom.js';
 import { Evaluations, scoresOf } from './evaluations.js';
 import { scrolled, time } from './figures.js';
 import { lookOf, moveWords } from './looks.js';
+import { motionBetween, show } from './motion.js';
+import { isMoving } from './preferences.js';
 import { PLAIN } from './symmetry.js';
 import { boardWords, viewWords } from './words.js';
 
@@ -98,16 +100,17 @@ export class Replay {
     const [board, before] = [this.#boards[this.#ply], this.#boards[this.#ply - 1]];
     const difference = before && change(before, board);
     const look = lookOf(this.#of);
-    // Pieces come by a step on alone; and where a move shifts everything, what it touched says nothing.
-    const isStep = this.#ply === shown + 1;
+    // Pieces travel by a step on alone; and where a move shifts everything, what it touched says nothing.
+    const isStep = this.#ply === shown + 1 && isMoving();
     this.#board.draw({
-      board, view: PLAIN, overlay: {}, look, slide: isStep ? look.slide?.(game.moves[shown]) : undefined,
-      last: difference && !look.slide ? touched(difference) : new Set(), fresh: new Set(isStep ? difference.came.map(pieceKey) : []),
+      board, view: PLAIN, overlay: {}, look, last: difference && !look.slide ? touched(difference) : new Set(),
+      move: isStep ? (stage) => show(motionBetween(before, board, look.slide?.(game.moves[shown])), stage) : undefined,
     });
     this.#evaluations?.mark(this.#ply);
     for (const row of this.#rows.rows) {
       const isHere = Number(row.dataset.row) === this.#ply;
-      row.querySelector('button').toggleAttribute('aria-current', isHere);
+      if (isHere) row.querySelector('button').setAttribute('aria-current', 'step');
+      else row.querySelector('button').removeAttribute('aria-current');
       row.classList.toggle('here', isHere);
       // Only the list scrolls: the report opens at its top, and stays where it is read.
       if (isHere) this.#moves.scrollTop = row.offsetTop - this.#moves.clientHeight / 2;

@@ -116,7 +116,8 @@ impl Live {
             game: the_match.game.name,
             names: the_match.players.iter().map(|player| player.name.clone()).collect(),
             openings: the_match.openings.clone(),
-            state: Mutex::default(),
+            // From 1: who has seen nothing says 0.
+            state: Mutex::new(State { now: 1, ..State::default() }),
             boards: Mutex::default(),
         }
     }
@@ -194,7 +195,7 @@ impl Live {
         if is_last {
             events += &event("over", "{}");
         }
-        News { events, seen: now.max(1), is_last }
+        News { events, seen: now, is_last }
     }
 
     fn told(&self, place: usize, table: &Table) -> String {

@@ -26,7 +26,7 @@ use super::report;
 use live::Live;
 
 /// The port when none is given, behind that of `plyd gui`.
-const PORT: u16 = 7120;
+const PORT: u16 = 7121;
 
 /// How long the report is kept for those who watched to the end.
 const LINGER: Duration = Duration::from_secs(3);

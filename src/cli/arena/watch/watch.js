@@ -4,15 +4,17 @@
  * protocol's primitives, as on the page of `plyd gui`.
  */
 import { BoardView } from './board.js';
-import { change, pieceKey, touched } from './changes.js';
+import { change, touched } from './changes.js';
 import { byId, el, svg } from './dom.js';
 import { loadLook, lookOf } from './looks.js';
+import { motionBetween, show } from './motion.js';
+import { isMoving } from './preferences.js';
 import { PLAIN } from './symmetry.js';
 import { clockWords, flipped, playerName, viewWords } from './words.js';
 
 /** How often clocks that run are drawn. */
 const TICK_MS = 100;
-/** Pieces appear by and by where moves come no faster than this; else they would never be seen whole. */
+/** Pieces travel where moves come no faster than this; else they would never be seen where they are. */
 const CALM_MS = 600;
 /** As many results as the server holds. */
 const RESULTS = 200;
@@ -79,7 +81,8 @@ class Table {
       const difference = before && change(before, now.board);
       this.#view.draw({
         board: now.board, view: PLAIN, overlay: {}, look,
-        last: difference ? touched(difference) : new Set(), fresh: new Set(isCalm ? difference?.came.map(pieceKey) : []),
+        last: difference ? touched(difference) : new Set(),
+        move: difference && isCalm && isMoving() ? (stage) => show(motionBetween(before, now.board), stage) : undefined,
       });
     }
     this.tick();
@@ -105,7 +108,7 @@ function score({ games, scheduled, standing, players, results }) {
     byId('players').children[index].querySelector('b').textContent = ` ${points} of ${played}`;
   }
   if (!results) return;
-  const total = results.reduce((sum, count) => sum + count);
+  const total = results.reduce((sum, count) => sum + count) || 1;
   let x = 0;
   byId('share').replaceChildren(...results.map((count, index) => {
     const width = (100 * count) / total;
@@ -135,11 +138,17 @@ const events = new EventSource('events');
 /** What came before the game's look did. */
 let ready = Promise.resolve();
 const on = (name, act) => events.addEventListener(name, (event) => {
-  ready = ready.then(() => act(JSON.parse(event.data)));
+  // What cannot be shown does not keep the rest from being shown.
+  ready = ready.then(() => act(JSON.parse(event.data))).catch((error) => console.error(error));
 });
 
 on('match', async ({ game: name, players }) => {
   game = name;
+  // After a connection that broke it may be another match; all of this one comes again.
+  tables.clear();
+  byId('tables').replaceChildren();
+  byId('results').replaceChildren();
+  byId('share').setAttribute('hidden', '');
   byId('title').textContent = `${name}: ${players.join(' – ')}`;
   byId('players').replaceChildren(...players.map((player) => el('li', {}, player, el('b', {}, ''))));
   await loadLook(name);

@@ -11,11 +11,12 @@ use crate::state::State;
 use crate::state::request_error::RequestError;
 
 /// What the server can do beyond the protocol's core; the feature [`RESUME`] only where it is offered.
-const FEATURES: [&str; 16] = [
+const FEATURES: [&str; 17] = [
     "actions",
     "analyse",
     "anytime",
     "byte_limits",
+    "decisive",
     "deterministic",
     "fair_share",
     "hard_ms",
