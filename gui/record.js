@@ -1,6 +1,6 @@
 /**
- * The record of a game, which the protocol, the arena and `plyd show` share, and what the page adds to it. Pure: a record is only
- * checked for its shape here; its moves the server checks.
+ * The record of a game, which the protocol, the arena and `plyd show` share, and what the page adds to it. A record is only checked
+ * for its shape here; its moves the server checks.
  */
 import { byPly, fresh, grown, linesOf } from './tree.js';
 import { flipped } from './words.js';
@@ -102,14 +102,13 @@ function gameOf(value, where) {
 	if (!Array.isArray(value.moves) || value.moves.some((move) => typeof move !== 'string')) {
 		wrong('`moves` must be a list of texts');
 	}
-	const game = fresh(value.game, value.rules ?? {}, value.start, value.moves);
-	hold(game.line, 0, { ...value, scores: scoresOf(value) });
-	// Of a match, which began with plies that nobody chose.
-	if (Number.isInteger(value.opening)) game.opening = value.opening;
-	if (Array.isArray(value.players)) {
-		game.players = value.players.slice(0, 2).map((player) => String(player?.name ?? ''));
-	}
-	if (typeof value.name === 'string') game.name = value.name;
+	const opening = openingOf(value);
+	const game = fresh(value.game, value.rules ?? {}, value.start, value.moves).with({
+		...opening === undefined ? {} : { opening },
+		...Array.isArray(value.players) ? { players: value.players.slice(0, 2).map((player) => String(player?.name ?? '')) } : {},
+		...typeof value.name === 'string' ? { name: value.name } : {},
+	});
+	hold(game.line, 0, { ...value, scores: scoresOf(value, opening) });
 	const lines = [game.line];
 	const variations = value.variations ?? [];
 	if (!Array.isArray(variations)) wrong('`variations` must be a list');
@@ -118,6 +117,10 @@ function gameOf(value, where) {
 	})));
 	return { game, lines };
 }
+
+/** With how many plies that nobody chose a game of a match began; what is nonsense is left out. */
+const openingOf = ({ opening, moves }) => (
+	Number.isInteger(opening) && opening >= 0 && opening <= moves.length ? opening : undefined);
 
 /** The line of a variation, from the start on, with what is known of it. */
 function lineOf(value, lines, wrong) {
@@ -153,7 +156,7 @@ function hold(nodes, first, value) {
 }
 
 /** The scores that the file holds: the page's own by ply, or the arena's, one an answer of a player. */
-function scoresOf(value) {
+function scoresOf(value, opening = 0) {
 	const scores = {};
 	if (isObject(value.scores)) {
 		for (const [ply, score] of Object.entries(value.scores)) {
@@ -161,7 +164,7 @@ function scoresOf(value) {
 		}
 	} else if (Array.isArray(value.answers)) {
 		// The opening and chance were nobody's answers; a score belongs to the player that moved.
-		let ply = Number.isInteger(value.opening) ? value.opening : 0;
+		let ply = opening;
 		for (const answer of value.answers) {
 			while (ply < value.moves.length && isChance(value.moves[ply])) ply += 1;
 			if (isScore(answer?.score)) scores[ply] = answer.player === 'p2' ? flipped(answer.score) : answer.score;

@@ -1,6 +1,6 @@
 /**
  * A game as a tree: a node for each position that was reached, the line that is shown, and the place on it where one looks.
- * Pure: it knows no server, so nothing here says which moves are legal.
+ * It knows no server, so nothing here says which moves are legal.
  *
  * @typedef {import('./words.js').Score} Score
  * @typedef {{move?: string, parent: Node|null, next: Node[], score?: Score, clock?: [number, number], flag?: 'p1'|'p2',
@@ -13,7 +13,11 @@ import { other } from './words.js';
 /** A name that nothing else has. */
 export const newId = () => crypto.getRandomValues(new Uint32Array(2)).join('-');
 
-/** A value that is not changed but for what its nodes hold: all that one does gives another. */
+/**
+ * A look at a tree: which line is shown, and where on it one is. It is not changed; another look is another value. The nodes
+ * are shared by all looks at one tree and are changed in place: they grow, are put in another order, are taken out and put
+ * back, and take what is found of them. So a node, or the root, tells what is meant in whichever look.
+ */
 export class Game {
 	/**
 	 * @param {{id: string, game: string, rules: object, start: string, line: Node[], cursor: number, players?: string[],
@@ -144,30 +148,32 @@ export function variationOf(node) {
 	return at.parent ? at : null;
 }
 
-/** The variation on the board takes the place of the line that it leaves. */
-export function promote(game) {
-	const node = variationOf(game.node);
+/** The variation that a node is in takes the place of the line that it leaves, in the tree itself. */
+export function promote(game, of = game.node) {
+	const node = variationOf(of);
 	if (node) lead(node);
 	return game.with({});
 }
 
-/** The way to the board becomes the main line. */
+/** The way to the board becomes the main line, in the tree itself. */
 export function makeMain(game) {
 	for (const node of game.line.slice(1, game.cursor + 1)) lead(node);
 	return game;
 }
 
-/** The game without the move on the board and all that follows it, which `restored` puts back. */
-export function withoutNode(game) {
-	const { node } = game;
-	if (!node.parent) return game;
-	const at = node.parent.next.indexOf(node);
+/** Takes a move and all that follows it out of the tree; `restored` puts it back. A line that had it ends elsewhere. */
+export function withoutNode(game, node = game.node) {
+	const at = node.parent ? node.parent.next.indexOf(node) : -1;
+	// The start stays; a node of another tree, or one that is out already, is not in this one.
+	if (at < 0 || pathTo(node)[0] !== game.root) return game;
 	node.parent.next.splice(at, 1);
-	const line = game.line.slice(0, game.cursor);
-	return game.with({ line: toEnd(line), cursor: game.cursor - 1, deleted: { node, at } });
+	const deleted = { node, at };
+	const ply = game.line.indexOf(node);
+	if (ply < 0) return game.with({ deleted });
+	return game.with({ line: toEnd(game.line.slice(0, ply)), cursor: Math.min(game.cursor, ply - 1), deleted });
 }
 
-/** Puts back what was deleted last, and looks at it. */
+/** Puts what was deleted last back into the tree, and looks at it. */
 export function restored(game) {
 	if (!game.deleted) return game;
 	const { node, at } = game.deleted;

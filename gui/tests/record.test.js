@@ -74,6 +74,14 @@ test('variations are gone through, promoted, deleted and put back', () => {
 	const again = restored(game);
 	assert.deepEqual([shape(again.root), again.node.move], ['a x (b w (c d)) z (y)', 'x']);
 	assert.equal(restored(again), again);
+	// A move elsewhere than on the board: only a line that has it ends before it.
+	const aside = withoutNode(again, again.root.next[0].next[1]);
+	assert.deepEqual([shape(aside.root), aside.line === again.line, aside.cursor], ['a x z (y)', true, 2]);
+	assert.equal(shape(restored(aside).root), 'a x (b w (c d)) z (y)');
+	assert.equal(withoutNode(again, branched().node), again, 'a node of another tree');
+	const behind = withoutNode(lookAt(again, 1), again.line[2]);
+	assert.deepEqual([behind.moves.slice(0, 2), behind.cursor], [['a', 'b'], 1]);
+	restored(behind);
 	// What was played anew meanwhile takes what was deleted in.
 	const anew = played(lookAt(withoutNode(again), 1), 'x');
 	assert.equal(shape(restored(anew).root), 'a b (x z (y)) w (c d)');
@@ -91,6 +99,14 @@ test('scores of the arena belong to the position that was searched, from the vie
 		2: { bound: 'upper', eval: -100 },
 		4: { bound: 'exact', proof: { outcome: 'win', plies: 3 } },
 	});
+});
+
+test('an opening is as long as the game at most; what is nonsense is left out', () => {
+	const openingOf = (opening) => read(JSON.stringify({ ...RECORD, opening, answers: [] }))[0].opening;
+	assert.deepEqual([0, 3].map(openingOf), [0, 3]);
+	assert.deepEqual([-1, 4, 1.5, '2', null].map(openingOf), Array(5).fill(undefined));
+	const answers = [{ player: 'p1', score: { bound: 'exact', eval: 100 } }];
+	assert.deepEqual(read(JSON.stringify({ ...RECORD, opening: -1, answers }))[0].scores, { 0: answers[0].score });
 });
 
 test('a file holds one game or one a line', () => {
