@@ -4,7 +4,7 @@
  */
 import { confirmed } from './ask.js';
 import { el, byId } from './dom.js';
-import { isChance, moveNumber, nodesFrom, sibling, variationOf } from './record.js';
+import { isChance, moveNumber, nodesFrom, pathTo, sibling, variationOf } from './record.js';
 import { viewWords } from './words.js';
 
 /** Of a line so many plies are listed before and after the cursor. */
@@ -18,6 +18,8 @@ export class HistoryPanel {
 	/** The nodes that are listed, by the number that their button has. */
 	#nodes = [];
 	#key = '';
+	/** The node that the open tools are about: the game may go on behind them. */
+	#opened = null;
 	/** What a review says of a move of the line that is shown, by the ply before it. @type {(ply: number) => object|null} */
 	markAt = () => null;
 
@@ -30,12 +32,17 @@ export class HistoryPanel {
 		this.#host.addEventListener('keydown', (event) => {
 			if (!this.key(event.key)) return;
 			event.preventDefault();
+			// From there the focus follows, once the server has said what is on the board.
 			this.#host.querySelector('[aria-current]')?.focus();
 		});
-		this.#comment.addEventListener('input', () => table.comment(this.#comment.value));
-		button('promote').addEventListener('click', () => table.promote());
+		this.#comment.addEventListener('input', () => table.comment(this.#node, this.#comment.value));
+		button('promote').addEventListener('click', () => table.promote(this.#node));
 		button('undelete').addEventListener('click', () => table.undelete());
 		button('delete-node').addEventListener('click', () => this.#delete());
+		this.#tools.addEventListener('beforetoggle', (event) => {
+			this.#opened = event.newState === 'open' ? table.game?.node : null;
+			if (table.game) this.#drawTools();
+		});
 		this.#tools.addEventListener('toggle', (event) => {
 			if (event.newState === 'open') this.#comment.focus();
 		});
@@ -56,17 +63,26 @@ export class HistoryPanel {
 		return Boolean(node);
 	}
 
+	/** What the tools are about: what was on the board when they were opened, else what is there now. */
+	get #node() {
+		return this.#opened ?? this.table.game.node;
+	}
+
 	async #delete() {
-		const { game } = this.table;
-		const rest = nodesFrom(game.node).length - 1;
+		const node = this.#node;
+		const rest = nodesFrom(node).length - 1;
 		const after = rest ? ` and the ${rest} ${rest === 1 ? 'move' : 'moves'} after it` : '';
 		this.#tools.hidePopover();
-		if (await confirmed(`Delete ${game.node.move}${after}?`, 'Delete')) this.table.deleteNode();
+		if (await confirmed(`Delete ${node.move}${after}?`, 'Delete')) this.table.deleteNode(node);
 	}
 
 	draw() {
 		const { game } = this.table;
 		if (!game) return;
+		const focused = this.#host.contains(document.activeElement) ? document.activeElement : null;
+		const focusedNode = this.#nodes[focused?.dataset.node];
+		// An entry that was of the position on the board hands its focus on to the one that is now.
+		const next = focused?.hasAttribute('aria-current') ? game.node : focusedNode;
 		const isLong = game.moves.length > NEAR;
 		// What is drawn of a node is in the key, so that a list is not drawn anew for nothing.
 		const nodes = nodesFrom(game.root).map(({ move, score, comment, next }) => [move, score, comment, next.length]);
@@ -78,7 +94,15 @@ export class HistoryPanel {
 			this.#host.replaceChildren(...this.#start(game), ...this.#flow(game.root.next[0], 0, 0));
 		}
 		this.#mark();
+		if (next && (next !== focusedNode || !focused.isConnected)) this.#focus(next);
 		this.#drawTools();
+	}
+
+	/** Focuses the entry of a node, or of the one on the board if that is not listed. The list has scrolled by itself. */
+	#focus(node) {
+		const entry = this.#host.querySelector(`[data-node="${this.#nodes.indexOf(node)}"]`)
+			?? this.#host.querySelector('[aria-current]');
+		entry?.focus({ preventScroll: true });
 	}
 
 	#start(game) {
@@ -145,16 +169,16 @@ export class HistoryPanel {
 	}
 
 	#drawTools() {
-		const { game } = this.table;
-		const { node } = game;
-		const words = game.cursor === 0 ? 'the start'
-			: isChance(node.move) ? node.move : `${moveNumber(game.moves, game.cursor - 1)}. ${node.move}`;
+		const node = this.#node;
+		const moves = pathTo(node).slice(1).map(({ move }) => move);
+		const words = !node.parent ? 'the start'
+			: isChance(node.move) ? node.move : `${moveNumber(moves, moves.length - 1)}. ${node.move}`;
 		byId('node-title').textContent = `Comment on ${words}`;
 		// What one is typing is not replaced by itself.
 		if (this.#comment.value.trim() !== (node.comment ?? '').trim()) this.#comment.value = node.comment ?? '';
 		button('promote').disabled = !variationOf(node);
 		button('delete-node').disabled = !node.parent;
-		button('undelete').hidden = !game.deleted;
+		button('undelete').hidden = !this.table.game.deleted;
 	}
 }
 

@@ -100,7 +100,6 @@ export class Table extends EventTarget {
 		const [node] = await Promise.all([this.ask({ game, rules }, position, [...WANT, 'record']), this.prepare(game)]);
 		const { rules: inForce, start, moves } = node.record;
 		this.seats = seats;
-		this.#seat(game);
 		this.paused = paused;
 		const begun = record.fresh(game, inForce, start, moves);
 		if (ply === undefined) this.put(begun, node);
@@ -109,20 +108,23 @@ export class Table extends EventTarget {
 
 	/** Puts a game on the table that the server has checked; `node` is what it said of the position. */
 	put(game, node) {
-		if (this.game?.game !== game.game) this.#seat(game.game);
+		this.#seat(game.game);
 		this.game = game;
 		this.#known.clear();
 		this.#sessions.clear();
-		if (node) this.#known.set(JSON.stringify(record.positionOf(game)), Promise.resolve(node));
+		if (node) this.#known.set(keyOf(record.positionOf(game), game), Promise.resolve(node));
 		this.node = null;
 		this.before = null;
 		this.hint = null;
+		this.trial = null;
 		this.clock.reset(game.node.clock);
 		this.refresh();
 	}
 
 	/** Puts a table as it was kept in the place of this one. One looks first: nobody is hurried. */
 	restore(saved) {
+		// The seats were kept with this game: `put` must not take them for those of the game before.
+		this.game = saved.game;
 		this.seats = saved.seats;
 		this.clock = new Clock(saved.clock);
 		this.paused = !record.isLive(saved.game) || saved.paused;
@@ -156,17 +158,17 @@ export class Table extends EventTarget {
 		return this.connection.request('inspect', { game, rules, position, want });
 	}
 
-	/** What the server says of the position after so many plies. */
-	inspect(ply) {
-		return this.inspectAt(record.positionOf(this.game, ply));
+	/** What the server says of the position after so many plies of a game. */
+	inspect(ply, game = this.game) {
+		return this.inspectAt(record.positionOf(game, ply), game);
 	}
 
-	/** The same for any position of the game's rules. */
-	inspectAt(position) {
-		const key = JSON.stringify(position);
+	/** The same for any position under the rules of a game. */
+	inspectAt(position, game = this.game) {
+		const key = keyOf(position, game);
 		let answer = this.#known.get(key);
 		if (!answer) {
-			answer = this.ask(this.game, position, WANT);
+			answer = this.ask(game, position, WANT);
 			this.#known.set(key, answer);
 			// A failure is not kept: the next one who asks, asks the server.
 			answer.catch(() => this.#known.delete(key));
@@ -209,7 +211,8 @@ export class Table extends EventTarget {
 			this.before = before;
 			this.settled = true;
 			this.#emit('change');
-			this.#goOn(turn);
+			// Who heard of it may have begun another turn.
+			if (turn === this.#turn) this.#goOn(turn);
 		} catch (error) {
 			if (turn === this.#turn) this.#trouble(error);
 		}
@@ -339,9 +342,13 @@ export class Table extends EventTarget {
 	}
 
 	#look(game) {
-		if (game.node === this.game.node && game.line === this.game.line) return;
-		this.clock.pause(performance.now());
+		const { node, line, deleted } = this.game;
 		this.game = game;
+		if (game.node === node && game.line === line) {
+			if (game.deleted !== deleted) this.#emit('change');
+			return;
+		}
+		this.clock.pause(performance.now());
 		this.clock.reset(game.node.clock);
 		this.hint = null;
 		this.refresh();
@@ -379,16 +386,17 @@ export class Table extends EventTarget {
 		this.refresh();
 	}
 
-	/** The variation on the board takes the place of the line that it leaves. */
-	promote() {
-		this.game = record.promote(this.game);
+	/** The variation that a node is in takes the place of the line that it leaves. */
+	promote(node) {
+		this.game = record.promote(this.game, node);
 		this.#emit('change');
 	}
 
-	/** Deletes the move on the board and all that follows it. Nobody plays on from there unasked. */
-	deleteNode() {
-		this.paused = true;
-		this.#look(record.withoutNode(this.game));
+	/** Deletes a move and all that follows it. If the line that is shown had it, nobody plays on from there unasked. */
+	deleteNode(node) {
+		const game = record.withoutNode(this.game, node);
+		if (game.line !== this.game.line) this.paused = true;
+		this.#look(game);
 	}
 
 	/** Puts back what was deleted last. */
@@ -396,9 +404,9 @@ export class Table extends EventTarget {
 		this.#look(record.restored(this.game));
 	}
 
-	/** Says something about the position on the board. */
-	comment(text) {
-		this.game.node.comment = text.trim() ? text : undefined;
+	/** Says something about the position of a node. */
+	comment(node, text) {
+		node.comment = text.trim() ? text : undefined;
 		this.#emit('change');
 	}
 
@@ -496,6 +504,9 @@ export class Table extends EventTarget {
 		this.dispatchEvent(new CustomEvent(name));
 	}
 }
+
+/** A position under the rules of a game as a text, by which answers about it are known. */
+const keyOf = (position, { game, rules }) => JSON.stringify([game, rules, position]);
 
 /** From 0 to less than 1, from the browser's good source. */
 function random() {

@@ -73,6 +73,8 @@ test('a move in the past is a variation of an analysis, and the game itself whil
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowUp');
   await until(page, (now) => now.plies === '3' && now.cursor === '3');
+  // The focus follows, through a list that is drawn anew as well.
+  assert.ok(await page.evaluate(() => document.activeElement.matches('#history [data-ply="3"][aria-current]')));
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });
@@ -125,6 +127,38 @@ test('a variation is promoted, commented, deleted once that is confirmed, and pu
   await becomes(page, 'Start d4 b3 f5 (e6 c5) d2 “towards the middle”');
   assert.deepEqual(page.faults, []);
   await picture(page, 'variations-phone', { width: 390, height: 844 });
+  await page.context().close();
+});
+
+test('what one does with a move is done with it, though the engine answers meanwhile', async () => {
+  const page = await visit(on);
+  await quick(page);
+  await newGame(page, 'isolation', { width: 5, height: 5 });
+  // Pauses, or lets the game go on as by itself: a true click would close what is open.
+  const goOn = () => byTest(page, 'pause').evaluate((button) => button.click());
+  await goOn();
+  await play(page, 'c3');
+  await byTest(page, 'node-menu').click();
+  await page.keyboard.type('the mid');
+  await goOn();
+  await until(page, (now) => now.cursor === '2');
+  await page.keyboard.type('dle');
+  assert.equal(await byTest(page, 'comment').inputValue(), 'the middle');
+  assert.equal(await page.locator('#node-title').textContent(), 'Comment on 1. c3');
+  assert.match(await tree(page), /^Start c3 “the middle” \S+$/);
+
+  await goOn();
+  await byTest(page, 'first').click();
+  await until(page, (now) => now.cursor === '0');
+  await play(page, 'b2');
+  await byTest(page, 'node-menu').click();
+  await byTest(page, 'delete-node').click();
+  await goOn();
+  await until(page, (now) => now.cursor === '2');
+  await byTest(page, 'ask-yes').click();
+  await until(page, (now) => now.cursor === '0');
+  assert.match(await tree(page), /^Start c3 “the middle” \S+$/);
+  assert.deepEqual(page.faults, []);
   await page.context().close();
 });
 
