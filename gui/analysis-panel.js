@@ -80,13 +80,18 @@ export class AnalysisPanel {
 	async showValues(on) {
 		const { analysis, board } = this;
 		this.#values.checked = on;
+		// Before anything is waited for, so that the next one who asks sees that it is on.
+		analysis.askAll(on);
 		if (on && !this.values) {
 			const { Values } = await import('./values.js');
-			this.values = new Values(this.table, analysis, () => board.repaint());
-			this.#about.after(this.values.legend);
-			board.layers.push(() => this.values.overlay(board.left()));
+			// Who asked twice waited twice.
+			if (!this.values) {
+				this.values = new Values(this.table, analysis, () => board.repaint());
+				this.#about.after(this.values.legend);
+				board.layers.push(() => this.values.overlay(board.left()));
+			}
+			this.draw();
 		}
-		analysis.askAll(on);
 		board.repaint();
 	}
 
@@ -189,7 +194,8 @@ export class AnalysisPanel {
 /** The newest score up to the position on the board: what one knows until it is searched itself. */
 function lastKnown(game) {
 	for (let ply = game?.cursor ?? -1; ply >= 0; ply -= 1) {
-		if (game.scores[ply]) return game.scores[ply];
+		const { score } = game.line[ply];
+		if (score) return score;
 	}
 	return undefined;
 }

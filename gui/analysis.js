@@ -91,14 +91,16 @@ export class Analysis extends EventTarget {
 
 	async #search(key) {
 		const { table, player } = this;
-		const { cursor } = table.game;
+		// The table may have another game, or another line, before it says so: what is found belongs to what was searched.
+		const { game } = table;
+		const { cursor } = game;
 		const lines = this.all ? Math.max(1, Math.min(MOST_LINES, table.node.legal.length)) : this.multipv;
-		const position = positionOf(table.game);
+		const position = positionOf(game);
 		const take = (message) => {
 			if (key !== this.#key) return;
 			this.lines = message.lines;
 			this.stats = message.stats;
-			table.note(cursor, player, message.lines[0]?.score);
+			table.note(cursor, player, message.lines[0]?.score, game);
 			this.#emit();
 		};
 		try {
@@ -106,7 +108,7 @@ export class Analysis extends EventTarget {
 			if (key !== this.#key) return;
 			const search = table.connection.analyse({
 				session: 'analysis', position, multipv: lines, queue: true,
-				options: this.all && this.hasExact(table.game.game) ? { exact: true } : {},
+				options: this.all && this.hasExact(game.game) ? { exact: true } : {},
 				info: { events: ['best', 'progress'], min_interval_ms: 150 },
 			});
 			this.#running = search;
@@ -147,14 +149,14 @@ export class Analysis extends EventTarget {
 		try {
 			await table.ensureSession('analysis', {});
 			for (let ply = game.moves.length; ply >= 0 && sweep === this.#sweep; ply -= 1) {
-				const node = await table.inspectAt(positionOf(game, ply));
+				const node = await table.inspect(ply, game);
 				if (!node.outcome && node.to_move !== 'chance') {
 					const best = await table.connection.go({
 						session: 'analysis', position: positionOf(game, ply), clock: { kind: 'per_move', ms }, queue: true,
 					});
 					table.note(ply, node.to_move, best.lines[0]?.score, game);
 					// Another game may be on the table by now.
-					if (table.game.id !== game.id) break;
+					if (table.game.root !== game.root) break;
 				}
 				this.progress = [total - ply, total];
 				this.#emit();

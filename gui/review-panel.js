@@ -27,7 +27,7 @@ export class ReviewPanel {
 	#about = el('p.reviewed', { testid: 'reviewed', role: 'status' });
 	#counts = el('p.counts', { testid: 'counts' });
 	#buttons = {};
-	/** The mistake for which a better move is looked for, and what was said of the last try. */
+	/** The mistake for which a better move is looked for, the node before it, and what was said of the last try. */
 	#trial = null;
 
 	constructor(table, hasExact, board, moves, changed) {
@@ -78,18 +78,24 @@ export class ReviewPanel {
 		if (ply !== undefined) table.goTo(ply + 1);
 	}
 
+	/** The trial while its position is on the board; it ends once that is noticed to be another one. */
+	get #open() {
+		return this.#trial?.node === this.table.game.node ? this.#trial : null;
+	}
+
 	/** The move that led to the position on the board, or the one for which a better one is looked for. */
 	#here() {
-		return this.#trial?.move ?? this.review.at(this.table.game.cursor - 1);
+		return this.#open?.move ?? this.review.at(this.table.game.cursor - 1);
 	}
 
 	find() {
+		const { table } = this;
 		const move = this.#here();
 		if (!move || !ERRORS.includes(move.mark)) return;
-		this.#trial = { move, said: 'Which move is better? Try it on the board.' };
-		this.table.trial = (tried) => this.#try(tried);
-		if (this.table.game.cursor === move.ply) this.table.refresh();
-		else this.table.goTo(move.ply);
+		this.#trial = { move, node: table.game.line[move.ply], said: 'Which move is better? Try it on the board.' };
+		table.trial = (tried) => this.#try(tried);
+		if (this.#open) table.refresh();
+		else table.goTo(move.ply);
 		this.draw();
 	}
 
@@ -98,6 +104,8 @@ export class ReviewPanel {
 		const { table } = this;
 		const trial = this.#trial;
 		const { move } = trial;
+		// While one waits, another position may come to the board.
+		const { game, position } = table;
 		trial.said = `${tried}: let me see…`;
 		this.draw();
 		try {
@@ -105,16 +113,17 @@ export class ReviewPanel {
 			let better = tried === move.better?.move;
 			let { score } = better ? move.better : {};
 			if (!better) {
-				const exact = this.review.hasExact(table.game.game);
+				const exact = this.review.hasExact(game.game);
+				await table.ensureSession('review', {});
 				const found = await table.connection.analyse({
-					session: 'review', position: table.position, queue: true, searchmoves: [tried], info: { events: [] },
+					session: 'review', position, queue: true, searchmoves: [tried], info: { events: [] },
 					limit: { time_ms: TRIAL_MS }, options: exact ? { exact: true } : {},
 				});
 				({ score } = found.lines[0]);
-				const { decisive } = await table.ask(table.game, table.position, ['decisive']);
+				const { decisive } = await table.ask(game, position, ['decisive']);
 				better = tried !== move.move && !ERRORS.includes(markOf(before, score, false, lossOf(before, score, decisive)));
 			}
-			trial.said = `${moveWords(table.game.game, tried)}: ${better ? 'yes, that is better' : 'no, not that one'} `
+			trial.said = `${moveWords(game.game, tried)}: ${better ? 'yes, that is better' : 'no, not that one'} `
 				+ `(${inView(move, score)}).${better ? '' : ' Try again.'}`;
 		} catch (error) {
 			trial.said = error.message;
@@ -125,7 +134,7 @@ export class ReviewPanel {
 	show() {
 		const move = this.#here();
 		if (!move?.better) return;
-		if (this.table.game.cursor !== move.ply) this.find();
+		if (!this.#open) this.find();
 		this.#trial.said = `Better: ${moveWords(this.table.game.game, move.better.move)} (${inView(move, move.better.score)}).`;
 		this.#trial.shown = true;
 		this.draw();
@@ -133,7 +142,7 @@ export class ReviewPanel {
 
 	/** What is to be drawn on the board: the better line, once it is asked for. */
 	get line() {
-		return this.#trial?.shown && this.table.game.cursor === this.#trial.move.ply ? this.#trial.move.better.pv : null;
+		return this.#open?.shown ? this.#open.move.better.pv : null;
 	}
 
 	#endTrial() {
@@ -146,7 +155,7 @@ export class ReviewPanel {
 	draw() {
 		const { review, table } = this;
 		if (this.root.hidden || !table.game) return;
-		if (this.#trial && (table.mode !== 'analyse' || table.game.cursor !== this.#trial.move.ply)) this.#endTrial();
+		if (this.#trial && (table.mode !== 'analyse' || !this.#open)) this.#endTrial();
 		const here = this.#here();
 		this.#about.textContent = this.#words(here);
 		const plies = review.mistakes();

@@ -10,7 +10,6 @@
 import { ConnectionLost } from './plyd/errors.js';
 import { positionOf } from './record.js';
 import { atLeast, earlier, likelihood, ofEnd, proofOf, resultOf, surer } from './value.js';
-import { flipped } from './words.js';
 
 /** What counts of a loss between a proof and an estimate, because estimates shy away from certainty. */
 const MIXED = 0.5;
@@ -64,20 +63,15 @@ export class Review extends EventTarget {
 		/** The game that was reviewed: of another one nothing is known. */
 		this.of = null;
 		table.addEventListener('change', () => {
-			if (this.progress && !this.#isOf(table.game)) this.stop();
+			// A look at a variation of the game ends nothing.
+			if (this.progress && table.game?.root !== this.of.root) this.stop();
 		});
 	}
 
-	#isOf(game) {
-		return Boolean(this.of && game && game.id === this.of.id && this.of.moves.every((move, ply) => game.moves[ply] === move));
-	}
-
-	/** What is known of the move that was played at a ply. */
+	/** What is known of the move that was played at a ply of the line that is shown. */
 	at(ply) {
-		const { game } = this.table;
-		const known = this.moves.get(ply);
-		return known && this.of.id === game.id && game.moves.slice(0, ply + 1).every((move, at) => move === this.of.moves[at])
-			? known : undefined;
+		const node = this.table.game.line[ply + 1];
+		return node && node === this.of?.line[ply + 1] ? this.moves.get(ply) : undefined;
 	}
 
 	/** Ends the review; what was found stays. */
@@ -109,10 +103,10 @@ export class Review extends EventTarget {
 			await table.ensureSession('review', {});
 			const { decisive } = await table.ask(game, positionOf(game, 0), ['decisive']);
 			const judge = new Judge(this.#asker(game, run, limit), decisive, this.hasExact(game.game));
-			const end = await table.inspect(game.moves.length);
+			const end = await table.inspect(game.moves.length, game);
 			let behind = end.outcome && { player: 'p1', score: ofEnd(end.outcome, 'p1') };
 			for (let ply = game.moves.length - 1; ply >= opening && run === this.#run; ply -= 1) {
-				const { to_move: player, legal, outcome } = await table.inspectAt(positionOf(game, ply));
+				const { to_move: player, legal, outcome } = await table.inspect(ply, game);
 				if (run !== this.#run) return;
 				if (outcome || player === 'chance') {
 					behind = null;
@@ -123,8 +117,7 @@ export class Review extends EventTarget {
 				if (run !== this.#run) return;
 				behind = judged.before && { player, score: judged.before };
 				this.moves.set(ply, { ply, move: game.moves[ply], player, ...judged });
-				const view = (score) => (player === 'p2' ? flipped(score) : score);
-				if (judged.before) table.game.line[ply].score = view(judged.before);
+				table.note(ply, player, judged.before, game);
 				this.progress = [this.moves.size, chosen];
 				this.#emit();
 			}

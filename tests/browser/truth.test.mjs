@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import {
-  assertAccessible, byTest, clickCell, newGame, pageState, picture, PLYD, stage, until, visit,
+  assertAccessible, byTest, clickCell, newGame, pageState, picture, PLYD, serve, stage, until, visit,
 } from './support.mjs';
 
 const on = stage();
@@ -34,6 +34,19 @@ test('values of all moves are proofs where the game is solved, and nothing in mo
   await byTest(page, 'mode-play').click();
   await page.waitForFunction(() => !document.querySelector('.valued') && !document.querySelector('button[data-value]'));
   assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('who asks twice for values before they are loaded has switched them on and off', async () => {
+  const page = await analysing('isolation', { width: 5, height: 5 }, {});
+  await page.evaluate(() => {
+    for (const key of ['v', 'v']) document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+  });
+  await page.waitForSelector('[data-testid=legend]', { state: 'attached' });
+  assert.equal(await byTest(page, 'values').isChecked(), false);
+  await page.keyboard.press('v');
+  await page.waitForFunction(() => document.querySelectorAll('.valued').length === 25);
+  assert.equal(await byTest(page, 'legend').count(), 1);
   await page.context().close();
 });
 
@@ -117,7 +130,8 @@ test('one looks for the better move of a mistake; the game stays as it was', asy
   const { text } = await pageState(page);
   await byTest(page, 'load').click();
   // a1 throws away the win that the second player has.
-  const record = { record: 1, game: 'isolation', rules: { width: 7, height: 7 }, start: text, moves: ['d4', 'a1'] };
+  const record = { record: 1, game: 'isolation', rules: { width: 7, height: 7 }, start: text, moves: ['d4', 'a1'],
+    variations: [{ of: 0, ply: 0, moves: ['a1'] }] };
   await byTest(page, 'load-text').fill(JSON.stringify(record));
   await byTest(page, 'load-submit').click();
   await page.waitForSelector('#load-dialog', { state: 'hidden' });
@@ -135,6 +149,16 @@ test('one looks for the better move of a mistake; the game stays as it was', asy
   await clickCell(page, '0,3');
   await page.waitForFunction(() => /yes, that is better/.test(document.querySelector('[data-testid=reviewed]').textContent));
   assert.deepEqual([(await pageState(page)).plies, (await pageState(page)).cursor], ['2', '1']);
+  // Another server knows nothing of what was opened before.
+  await on.server.stop();
+  await until(page, (now) => now.connection === 'lost');
+  on.server = await serve(on.server.port);
+  await until(page, (now) => now.connection === 'open');
+  await clickCell(page, '0,0');
+  await page.waitForFunction(() => /no, not that one/.test(document.querySelector('[data-testid=reviewed]').textContent));
+  // Another move in the place of the one before the mistake ends the search for a better one.
+  await page.locator('#history .variation [data-node]').click();
+  await page.waitForFunction(() => /found/.test(document.querySelector('[data-testid=reviewed]').textContent));
   await byTest(page, 'review-close').click();
   await page.waitForFunction(() => !document.querySelector('.review-mark'));
   assert.deepEqual(page.faults, []);

@@ -1,0 +1,181 @@
+// The table and those who search for it, with a server that answers when the test says so.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Analysis } from '../analysis.js';
+import { fresh, lookAt, played } from '../record.js';
+import { Review } from '../review.js';
+import { Table } from '../table.js';
+
+/** All that is under way without the server comes to its end. */
+const settle = () => new Promise((resolve) => { setImmediate(resolve); });
+
+/** A search that says what it found once the test says it. */
+class Search {
+	constructor() {
+		this.best = new Promise((resolve) => { this.end = resolve; });
+	}
+
+	then(...args) {
+		return this.best.then(...args);
+	}
+
+	async* [Symbol.asyncIterator]() {}
+
+	async stop() {}
+}
+
+/** What a server says of any position: players take turns, and each move is one of three. */
+const NODE = { outcome: null, legal: ['a', 'b', 'x'], board: {}, decisive: 3000 };
+const mover = ({ moves }) => ['p1', 'p2'][moves.length % 2];
+
+class Server extends EventTarget {
+	isOpen = true;
+	/** Whether answers to `inspect` are held back, and those that wait. */
+	holds = false;
+	#held = [];
+	searches = [];
+
+	constructor(moves = mover) {
+		super();
+		this.mover = moves;
+	}
+
+	request(command, { position }) {
+		if (command === 'newgame') return Promise.resolve({});
+		const answer = { ...NODE, to_move: this.mover(position), chance: [{ move: '~a', ppm: 1_000_000 }] };
+		return this.holds ? new Promise((resolve) => { this.#held.push(() => resolve(answer)); }) : Promise.resolve(answer);
+	}
+
+	analyse({ position }) {
+		const search = Object.assign(new Search(), { position });
+		this.searches.push(search);
+		return search;
+	}
+
+	/** Answers all that was asked for. */
+	answer() {
+		this.holds = false;
+		for (const held of this.#held.splice(0)) held();
+	}
+}
+
+const people = () => ({ p1: { kind: 'human', options: {} }, p2: { kind: 'human', options: {} } });
+const found = (value) => ({ lines: [{ move: 'a', score: { bound: 'exact', eval: value } }], stats: {}, reason: 'limit' });
+
+async function seated(server, game, mode = 'analyse') {
+	const table = new Table(server, { game, seats: people(), mode }, async () => {});
+	table.refresh();
+	await settle();
+	return table;
+}
+
+/** a b, on the board; instead of b: x */
+function branched() {
+	const game = played(fresh('g', {}, 's', ['a']), 'x');
+	return played(lookAt(game, 1), 'b');
+}
+
+test('a game that was kept has its players’ options, whatever game was on the table', async () => {
+	const table = await seated(new Server(), fresh('g', {}, 's'), 'play');
+	const options = { player: 'mcts', eval: 'quick', level: 4 };
+	const seats = { p1: { kind: 'human', options: {} }, p2: { kind: 'engine', options: { ...options } } };
+	table.restore({ game: fresh('h', {}, 's'), seats, view: { transpose: true, rows: false, cols: false } });
+	assert.deepEqual(table.seats.p2.options, options);
+	assert.ok(table.view.transpose);
+	table.put(fresh('g', {}, 's'));
+	assert.deepEqual(table.seats.p2.options, { level: 4 }, 'another game has options of its own');
+});
+
+test('what an analysis found belongs to the position that was searched', async () => {
+	for (const leave of ['sibling', 'game']) {
+		const server = new Server();
+		const table = await seated(server, branched());
+		const searched = table.game;
+		const analysis = new Analysis(table, () => false);
+		analysis.turn(true);
+		await settle();
+		server.holds = true;
+		if (leave === 'sibling') table.show(searched.line[1].next[0]);
+		else table.put(fresh('g', {}, 's', ['a', 'b', 'b']));
+		server.searches[0].end(found(500));
+		await settle();
+		assert.deepEqual(table.game.scores, {}, leave);
+		assert.deepEqual(searched.scores, { 2: { bound: 'exact', eval: 500 } }, leave);
+	}
+});
+
+test('a review goes on while one looks at a variation, and ends with its game', async () => {
+	const server = new Server();
+	const game = branched();
+	const table = await seated(server, game);
+	const review = new Review(table, () => false);
+	review.start({ time_ms: 1 });
+	await settle();
+	table.show(game.line[1].next[0]);
+	await settle();
+	assert.deepEqual(table.game.moves, ['a', 'x']);
+	assert.deepEqual(review.progress, [0, 2]);
+	assert.equal(review.at(1), undefined);
+	// The last move: the best of all, then the one that was played.
+	server.searches[0].end({ ...found(300), lines: [{ ...found(300).lines[0], move: 'x' }] });
+	await settle();
+	server.searches[1].end(found(100));
+	await settle();
+	assert.deepEqual(review.progress, [1, 2]);
+	assert.equal(game.line[1].score.eval, -300, 'from the view of player 1');
+	assert.equal(review.at(1), undefined, 'the variation was not reviewed');
+	table.show(game.node);
+	assert.equal(review.at(1).move, 'b');
+
+	// Another game, of which the server has not said anything yet.
+	server.holds = true;
+	table.put(fresh('g', {}, 's'));
+	server.searches[2].end(found(200));
+	await settle();
+	assert.deepEqual([review.trouble, table.game.scores], ['', {}]);
+	server.answer();
+	await settle();
+	assert.equal(review.progress, null);
+});
+
+test('answers about positions are of the game that was asked about', async () => {
+	const server = new Server();
+	const table = await seated(server, branched());
+	const game = fresh('h', { width: 3 }, 's', ['a']);
+	const asked = [];
+	server.request = async (_, fields) => { asked.push([fields.game, fields.rules, fields.position.moves]); return NODE; };
+	await table.inspect(1, game);
+	await table.inspect(1, game);
+	assert.deepEqual(asked, [['h', { width: 3 }, ['a']]]);
+});
+
+test('a turn that a listener has ended starts nothing', async (t) => {
+	const timers = new Map();
+	t.mock.method(globalThis, 'setTimeout', (act) => timers.set(timers.size + 1, act).size);
+	t.mock.method(globalThis, 'clearTimeout', (timer) => timers.set(timer, null));
+	const waiting = () => [...timers.values()].filter(Boolean).length;
+	const table = new Table(new Server(() => 'chance'), { game: fresh('g', {}, 's'), seats: people() }, async () => {});
+	table.addEventListener('change', () => table.refresh(), { once: true });
+	table.refresh();
+	await settle();
+	assert.equal(waiting(), 1, 'it is chance’s turn once');
+	table.pause(true);
+	await settle();
+	assert.equal(waiting(), 0);
+});
+
+test('a game goes on when a move elsewhere is deleted, and pauses when one of its own is', async () => {
+	const table = await seated(new Server(), branched());
+	const [aside, main] = table.game.line[1].next;
+	let changes = 0;
+	table.addEventListener('change', () => { changes += 1; });
+	table.deleteNode(aside);
+	assert.deepEqual([table.game.moves, table.game.cursor, table.paused, changes], [['a', 'b'], 2, false, 1]);
+	table.undelete();
+	await settle();
+	assert.deepEqual(table.game.moves, ['a', 'x']);
+	table.show(main);
+	table.deleteNode(table.game.line[1]);
+	await settle();
+	assert.deepEqual([table.game.moves, table.game.cursor, table.paused], [[], 0, true]);
+});
