@@ -121,10 +121,11 @@ export class ReviewPanel {
 				});
 				({ score } = found.lines[0]);
 				const { decisive } = await table.ask(game, position, ['decisive']);
-				better = tried !== move.move && !ERRORS.includes(markOf(before, score, false, lossOf(before, score, decisive)));
+				const mark = markOf(before, score, false, lossOf(before, score, decisive));
+				better = tried !== move.move && (mark === 'unknown' ? null : !ERRORS.includes(mark));
 			}
-			trial.said = `${moveWords(game.game, tried)}: ${better ? 'yes, that is better' : 'no, not that one'} `
-				+ `(${inView(move, score)}).${better ? '' : ' Try again.'}`;
+			const verdict = better ? 'yes, that is better' : better === null ? 'that is not known' : 'no, not that one';
+			trial.said = `${moveWords(game.game, tried)}: ${verdict} (${inView(move, score)}).${better ? '' : ' Try again.'}`;
 		} catch (error) {
 			trial.said = error.message;
 		}
