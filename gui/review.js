@@ -100,6 +100,7 @@ export class Review extends EventTarget {
 		this.progress = [0, chosen];
 		this.#emit();
 		try {
+			if (!table.connection.hello.features.includes('decisive')) throw new Error('This server does not say what an advantage is worth.');
 			await table.ensureSession('review', {});
 			const { decisive } = await table.ask(game, positionOf(game, 0), ['decisive']);
 			const judge = new Judge(this.#asker(game, run, limit), decisive, this.hasExact(game.game));

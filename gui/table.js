@@ -155,7 +155,8 @@ export class Table extends EventTarget {
 
 	/** Asks about a position under the rules of a game. */
 	ask({ game, rules }, position, want) {
-		return this.connection.request('inspect', { game, rules, position, want });
+		const taken = want.filter((word) => word !== 'decisive' || this.connection.hello?.features.includes(word));
+		return this.connection.request('inspect', { game, rules, position, want: taken });
 	}
 
 	/** What the server says of the position after so many plies of a game. */

@@ -30,6 +30,7 @@ const mover = ({ moves }) => ['p1', 'p2'][moves.length % 2];
 
 class Server extends EventTarget {
 	isOpen = true;
+	hello = { features: ['decisive'] };
 	/** Whether answers to `inspect` are held back, and those that wait. */
 	holds = false;
 	#held = [];
