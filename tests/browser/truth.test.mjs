@@ -66,7 +66,7 @@ test('estimates are drawn as estimates: directions of IJK at the sides of the bo
   await byTest(page, 'values').check();
   await page.waitForFunction(() => document.querySelectorAll('.valued rect').length > 0);
   assert.ok((await kinds(page)).every((kind) => ['near', 'less', 'poor', 'bad'].includes(kind)), String(await kinds(page)));
-  assert.ok(await page.locator('#tools [data-move][data-value]').count() > 0);
+  await page.waitForFunction(() => document.querySelector('#tools [data-move][data-value]'));
   await page.context().close();
 });
 
