@@ -183,7 +183,8 @@ export class Lesson {
 	#draw() {
 		const { lesson, by } = this.#about;
 		const { title, text, task } = this.#step;
-		const { host, tools, said, back, again, reveal, next, ...parts } = this.#parts;
+		const { tools, said, back, again, reveal, next, ...parts } = this.#parts;
+		const host = this.#host;
 		const node = this.#node;
 		parts.title.textContent = `How to play, ${this.#at + 1} of ${lesson.length}: ${title}`;
 		parts.text.replaceChildren(...prose(text));
