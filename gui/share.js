@@ -1,7 +1,7 @@
 /** All ways to give a game away, behind one button: as a link, as a text, as a picture. */
 import { linkTo } from './address.js';
-import { el, prose, svgAddress } from './dom.js';
-import { download } from './download.js';
+import { el, prose } from './dom.js';
+import { download, png } from './download.js';
 
 /** Pixels of a PNG's longer side. */
 const PIXELS = 1200;
@@ -24,7 +24,7 @@ export class ShareDialog {
 		const pictures = [
 			this.#way('save-picture', 'Save SVG', 'The board as it stands, sharp at any size.', async () => this.#save(new Blob([await this.#svg()],
 				{ type: 'image/svg+xml' }), 'svg')),
-			this.#way('save-png', 'Save PNG', 'The same for programs that show no SVG.', async () => this.#save(await png(await this.#svg()), 'png')),
+			this.#way('save-png', 'Save PNG', 'The same for programs that show no SVG.', async () => this.#save(await png(await this.#svg(), PIXELS), 'png')),
 		];
 		this.#dialog.append(el('h2', { id: 'share-title' }, 'Share'), ...copies, ...pictures, this.#said, this.#text,
 			el('div.row.end', {}, el('button', { class: 'primary', testid: 'share-close', onclick: () => this.#dialog.close() }, 'Done')));
@@ -83,17 +83,4 @@ export class ShareDialog {
 		this.#said.textContent = text;
 		if (!text) this.#text.hidden = true;
 	}
-}
-
-/** A picture of dots from one of lines, drawn by the browser; light or dark as the page is. @returns {Promise<Blob>} */
-async function png(svg) {
-	const image = new Image();
-	image.src = svgAddress(svg);
-	await image.decode();
-	const scale = PIXELS / Math.max(image.naturalWidth, image.naturalHeight);
-	const canvas = el('canvas', { width: Math.round(image.naturalWidth * scale), height: Math.round(image.naturalHeight * scale) });
-	canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
-	return new Promise((resolve, reject) => {
-		canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The browser made no picture.'))));
-	});
 }

@@ -66,7 +66,7 @@ pub use forfeit::{ForfeitKind, ForfeitReason};
 pub use header::Header;
 pub use matches::Match;
 pub use merge::{MergeError, merge};
-pub use opening::{NoOpening, drawn, openings, settle};
+pub use opening::{NoOpening, openings, settle};
 pub use played::{Answered, Contradiction, Entrant, Forfeit, Part, PlayedGame, Unplayed};
 pub use player::{Address, Player, Program};
 pub use plyd_client::Reaper;

@@ -115,34 +115,9 @@ pub fn settle(root: &mut dyn AnyRoot, random: &mut SplitMix64) {
     while root.to_move() == ToMove::Chance {
         let outcomes = root.chance();
         let probabilities: Vec<u32> = outcomes.iter().map(|outcome| outcome.ppm).collect();
-        let outcome = drawn(&probabilities, random).expect("a chance node has outcomes");
+        let outcome = random.outcome(&probabilities).expect("a chance node has outcomes");
         play(root, &outcomes[outcome].mv);
     }
-}
-
-/// Which of some outcomes comes, drawn by their probabilities in ppm; none if there are none.
-///
-/// ```
-/// use plyd_arena::drawn;
-/// use plyd_core::zobrist::SplitMix64;
-///
-/// let mut random = SplitMix64::new(7);
-/// assert_eq!(drawn(&[0, 1_000_000], &mut random), Some(1));
-/// assert_eq!(drawn(&[], &mut random), None);
-/// ```
-pub fn drawn(probabilities: &[u32], random: &mut SplitMix64) -> Option<usize> {
-    drawn_at(probabilities, random.below(1_000_000) as u32)
-}
-
-/// The outcome at this place, in ppm, of all outcomes laid side by side; the last one if they end before
-/// it.
-fn drawn_at(probabilities: &[u32], mut place: u32) -> Option<usize> {
-    let found = probabilities.iter().position(|&ppm| {
-        let reaches = place < ppm;
-        place = place.saturating_sub(ppm);
-        reaches
-    });
-    found.or(probabilities.len().checked_sub(1))
 }
 
 fn play(root: &mut dyn AnyRoot, mv: &str) {
@@ -212,13 +187,5 @@ mod tests {
         assert_eq!(drawn(&isolation(3, 3), 9, 1, 5).err(), Some(NoOpening::Over { plies: 9 }));
         let none = openings(|index, _| Err(format!("none of index {index}")), 0, 1, 5);
         assert_eq!(none.err(), Some(NoOpening::Start("none of index 0".into())));
-    }
-
-    #[test]
-    fn outcomes_are_as_likely_as_they_say() {
-        let probabilities = [500_000, 1, 499_999];
-        for (place, index) in [(0, 0), (499_999, 0), (500_000, 1), (500_001, 2), (999_999, 2)] {
-            assert_eq!(drawn_at(&probabilities, place), Some(index), "{place}");
-        }
     }
 }

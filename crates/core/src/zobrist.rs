@@ -33,6 +33,30 @@ impl SplitMix64 {
     pub const fn below(&mut self, bound: usize) -> usize {
         (((self.next() >> 32) * bound as u64) >> 32) as usize
     }
+
+    /// Which of some outcomes of chance comes, drawn by their probabilities in ppm; none if there are none.
+    ///
+    /// ```
+    /// use plyd_core::zobrist::SplitMix64;
+    ///
+    /// let mut random = SplitMix64::new(7);
+    /// assert_eq!(random.outcome(&[0, 1_000_000]), Some(1));
+    /// assert_eq!(random.outcome(&[]), None);
+    /// ```
+    pub fn outcome(&mut self, probabilities: &[u32]) -> Option<usize> {
+        outcome_at(probabilities, self.below(1_000_000) as u32)
+    }
+}
+
+/// The outcome at this place, in ppm, of all outcomes laid side by side; the last one if they end before
+/// it.
+fn outcome_at(probabilities: &[u32], mut place: u32) -> Option<usize> {
+    let found = probabilities.iter().position(|&ppm| {
+        let reaches = place < ppm;
+        place = place.saturating_sub(ppm);
+        reaches
+    });
+    found.or(probabilities.len().checked_sub(1))
 }
 
 /// Spreads the bits of a number over all 64: a hash of small keys.
@@ -90,5 +114,13 @@ mod tests {
             seen[random.below(5)] += 1;
         }
         assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
+    }
+
+    #[test]
+    fn outcomes_are_as_likely_as_they_say() {
+        let probabilities = [500_000, 1, 499_999];
+        for (place, index) in [(0, 0), (499_999, 0), (500_000, 1), (500_001, 2), (999_999, 2)] {
+            assert_eq!(outcome_at(&probabilities, place), Some(index), "{place}");
+        }
     }
 }

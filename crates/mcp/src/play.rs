@@ -1,6 +1,7 @@
 //! Games from their start to their end.
 
-use plyd_protocol::{ErrorCode, Record};
+use plyd_core::zobrist::SplitMix64;
+use plyd_protocol::{ChanceInfo, ErrorCode, Record};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -125,18 +126,11 @@ pub(crate) fn settle(
 
 /// One of the outcomes of chance, each as often as its probability says.
 fn draw(outcomes: &Value) -> Result<String, ToolError> {
-    let outcomes = outcomes.as_array().map(Vec::as_slice).unwrap_or_default();
-    let weight = |outcome: &Value| outcome["ppm"].as_u64().unwrap_or(0);
-    let total: u64 = outcomes.iter().map(weight).sum();
-    let random = getrandom::u64().map_err(|error| internal(error.to_string()))?;
-    let mut left = random.checked_rem(total).ok_or_else(|| internal("chance has no outcome"))?;
-    for outcome in outcomes {
-        if let Some(text) = outcome["move"].as_str().filter(|_| left < weight(outcome)) {
-            return Ok(text.to_owned());
-        }
-        left = left.saturating_sub(weight(outcome));
-    }
-    Err(internal("chance has no outcome"))
+    let outcomes = Vec::<ChanceInfo>::deserialize(outcomes).map_err(|error| internal(error.to_string()))?;
+    let seed = getrandom::u64().map_err(|error| internal(error.to_string()))?;
+    let probabilities: Vec<u32> = outcomes.iter().map(|outcome| outcome.ppm).collect();
+    let drawn = SplitMix64::new(seed).outcome(&probabilities);
+    drawn.map(|index| outcomes[index].mv.clone()).ok_or_else(|| internal("chance has no outcome"))
 }
 
 #[cfg(test)]

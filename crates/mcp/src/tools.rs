@@ -203,11 +203,11 @@ impl Tools {
         let (id, mut game) = self.game(&mut given)?;
         let mv = given.needed_text("move")?;
         given.finish()?;
-        let (asked, bounds, before) = (game.clone(), self.0.bounds.clone(), game.clone());
+        let (asked, bounds) = (game.clone(), self.0.bounds.clone());
         let made = mv.clone();
         let standing = self.talk(move |talk| play::play(talk, &asked, &made, &bounds)).await?;
         let plies: Vec<String> = std::iter::once(mv).chain(standing.drawn.iter().cloned()).collect();
-        self.0.kept.extend(&id, &before, plies.clone())?;
+        self.0.kept.extend(&id, &game, plies.clone())?;
         game.moves.extend(plies);
         Ok(CallToolResult::structured(standing.shown(&id, &game)))
     }

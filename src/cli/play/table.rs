@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::arena::{self, Answered, Forfeit, ForfeitKind, ForfeitReason, GameClock, TimeControl};
+use crate::arena::{Answered, Forfeit, ForfeitKind, ForfeitReason, GameClock, TimeControl};
 use crate::cli::styled::{Text, Tone};
 use crate::cli::{picture, words};
 use crate::engine::Entry;
@@ -374,7 +374,7 @@ impl Table {
         let outcomes = result.chance.unwrap_or_default();
         let mut random = SplitMix64::new(mix(self.seed ^ self.history.at() as u64));
         let probabilities: Vec<u32> = outcomes.iter().map(|outcome| outcome.ppm).collect();
-        let drawn = arena::drawn(&probabilities, &mut random).map(|index| outcomes[index].mv.clone());
+        let drawn = random.outcome(&probabilities).map(|index| outcomes[index].mv.clone());
         let drawn = drawn.ok_or_else(|| Refusal::Nonsense("chance without outcomes".into()))?;
         self.play(drawn.clone(), None)?;
         self.say(format!("chance: {drawn}"));

@@ -18,7 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::Signal;
 
-/// Whether another size of the window is told by a signal; else the terminal tells it among the keys.
+/// Whether a signal reports another size of the window; else the terminal reports it among the keys.
 pub(in crate::cli) const SIZE_IS_A_SIGNAL: bool = true;
 
 /// The signals to a program that a person uses.

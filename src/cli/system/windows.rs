@@ -13,7 +13,7 @@ use tokio::signal::windows::{CtrlBreak, CtrlC, CtrlClose, ctrl_break, ctrl_c, ct
 
 use super::Signal;
 
-/// Whether another size of the window is told by a signal; else the terminal tells it among the keys.
+/// Whether a signal reports another size of the window; else the terminal reports it among the keys.
 pub(in crate::cli) const SIZE_IS_A_SIGNAL: bool = false;
 
 /// Others may read a file (`FILE_SHARE_READ`).

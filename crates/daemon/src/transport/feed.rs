@@ -291,7 +291,7 @@ async fn follow(showing: Arc<Showing>, stream: TcpStream, progress: Progress) {
         while input.read(&mut byte).await.is_ok_and(|count| count > 0) {}
     };
     tokio::select! {
-        told = news => if told.is_ok_and(|is_told| is_told) {
+        sent = news => if sent.is_ok_and(|is_last| is_last) {
             showing.count(|visitors| visitors.to_come += 1);
         },
         () = gone => {}

@@ -31,10 +31,11 @@ const GAMES: usize = 200;
 const BYTES: usize = 8 << 20;
 
 /// What draws boards, of the page of `plyd gui`; the look of the match's game comes with it.
-const MODULES: [&str; 10] = [
+const MODULES: [&str; 11] = [
     "board.js",
     "changes.js",
     "dom.js",
+    "download.js",
     "graph.js",
     "looks.js",
     "motion.js",

@@ -4,6 +4,7 @@
  */
 import { el, svg } from './dom.js';
 import { below, ticks } from './charts.js';
+import { download, png } from './download.js';
 import { counted, elo, points, pointsOf } from './figures.js';
 
 const [WIDTH, HEIGHT] = [1200, 675];
@@ -130,28 +131,11 @@ export function asFile(picture) {
   return new XMLSerializer().serializeToString(copy).replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
 }
 
-/** Hands a file to the one who reads the page. */
-function save(blob, name) {
-  const link = el('a', { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  // The browser may read it after the click.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
-
-async function asPng(picture) {
-  const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(asFile(picture))}`;
-  await image.decode();
-  const canvas = el('canvas', { width: 2 * WIDTH, height: 2 * HEIGHT });
-  canvas.getContext('2d').drawImage(image, 0, 0, 2 * WIDTH, 2 * HEIGHT);
-  return new Promise((resolve) => { canvas.toBlob(resolve, 'image/png'); });
-}
-
 /** The picture with the buttons that save it. */
 export function slideFigure(report, sentence) {
   const picture = slide(report, sentence);
   const name = `plyd-${report.game}`;
   return el('figure.result', {}, picture, el('figcaption.row', {},
-    el('button', { testid: 'save-svg', onclick: () => save(new Blob([asFile(picture)], { type: 'image/svg+xml' }), `${name}.svg`) }, 'Save as SVG'),
-    el('button', { testid: 'save-png', onclick: async () => save(await asPng(picture), `${name}.png`) }, 'Save as PNG')));
+    el('button', { testid: 'save-svg', onclick: () => download(new Blob([asFile(picture)], { type: 'image/svg+xml' }), `${name}.svg`) }, 'Save as SVG'),
+    el('button', { testid: 'save-png', onclick: async () => download(await png(asFile(picture), 2 * WIDTH), `${name}.png`) }, 'Save as PNG')));
 }

@@ -29,7 +29,7 @@ pub(super) struct Live {
     boards: Mutex<HashMap<usize, Drawn>>,
 }
 
-/// All that is told. Each part has the state, counted up, since which it is so.
+/// All that is shown. Each part has the state, counted up, since which it is so.
 #[derive(Default)]
 struct State {
     now: u64,
@@ -67,14 +67,14 @@ struct Drawn {
 
 /// The match, as the page gets it first.
 #[derive(Serialize)]
-struct Told<'m> {
+struct MatchEvent<'m> {
     game: &'static str,
     players: &'m [String],
 }
 
 /// A table, as the page gets it.
 #[derive(Serialize)]
-struct ToldTable<'t> {
+struct TableEvent<'t> {
     table: usize,
     /// The game's number, from 1.
     game: usize,
@@ -94,7 +94,7 @@ struct ToldTable<'t> {
 
 /// The result of a game, as the page gets it.
 #[derive(Serialize)]
-struct ToldResult<'g> {
+struct ResultEvent<'g> {
     game: usize,
     players: [&'g str; 2],
     winner: Option<Player>,
@@ -138,7 +138,7 @@ impl Live {
     /// A game ended, and the match stands so.
     pub(super) fn add(&self, game: &PlayedGame, score: &impl Serialize) {
         let outcome = game.record.result.as_ref();
-        let result = json(&ToldResult {
+        let result = json(&ResultEvent {
             game: game.number,
             players: [0, 1].map(|side| &*game.players[side].name),
             winner: outcome.and_then(|outcome| outcome.winner),
@@ -178,7 +178,7 @@ impl Live {
         let (now, is_last) = (state.now, state.report.is_some());
         let mut events = String::new();
         if seen == 0 {
-            events += &event("match", &json(&Told { game: self.game, players: &self.names }));
+            events += &event("match", &json(&MatchEvent { game: self.game, players: &self.names }));
         }
         let is_new = |(since, _): &&(u64, String)| *since > seen;
         for (_, score) in state.score.iter().filter(is_new) {
@@ -190,7 +190,7 @@ impl Live {
         // Boards are drawn while nobody waits.
         drop(state);
         for (place, table) in tables {
-            events += &event("table", &self.told(place, &table));
+            events += &event("table", &self.table_event(place, &table));
         }
         if is_last {
             events += &event("over", "{}");
@@ -198,10 +198,10 @@ impl Live {
         News { events, seen: now, is_last }
     }
 
-    fn told(&self, place: usize, table: &Table) -> String {
+    fn table_event(&self, place: usize, table: &Table) -> String {
         let mut boards = self.boards.lock().unwrap_or_else(PoisonError::into_inner);
         let drawn = self.draw(boards.remove(&place), table);
-        let told = json(&ToldTable {
+        let shown = json(&TableEvent {
             table: place,
             game: table.scheduled.number + 1,
             players: table.scheduled.players.map(|index| &*self.names[index]),
@@ -215,7 +215,7 @@ impl Live {
             board: drawn.as_ref().map(|drawn| &*drawn.board),
         });
         boards.extend(drawn.map(|drawn| (place, drawn)));
-        told
+        shown
     }
 
     /// The board of a table, from the one before it if that is of the same game.

@@ -1,5 +1,5 @@
 /**
- * A match as it is played. The server tells how each part of it stands (`match`, `score`, `result`, `table`, `over`), not what
+ * A match as it is played. The server says how each part of it stands (`match`, `score`, `result`, `table`, `over`), not what
  * happened since: whoever comes late, or was away, is shown the same as all. It knows no rules; boards are drawn from the
  * protocol's primitives, as on the page of `plyd gui`.
  */
