@@ -1,8 +1,7 @@
 //! A page that shows what a command does while it does it: a few files, and news as server-sent events.
 //!
-//! Knows no daemon. Nobody who looks can slow the work: whoever is behind gets the state as it is by then
-//! instead of all that led to it, so that for each one a single piece of news is held, and one who reads
-//! nothing is left after a while.
+//! Knows no daemon. No browser can slow the work: one that is behind gets the state as it is by then instead
+//! of all that led to it, so a single piece of news is held for each. One that reads nothing is disconnected.
 
 use std::borrow::Cow;
 use std::io;
@@ -28,9 +27,9 @@ use plyd_protocol::newcomers::Newcomers;
 
 /// Where the events are.
 const EVENTS: &str = "/events";
-/// How long whoever looks waits for the next news at least: more are no more than one can see.
+/// The least time between two pieces of news: nobody can see more of them.
 const FRAME: Duration = Duration::from_millis(100);
-/// So often something is sent, so that one who is gone is noticed.
+/// Something is sent at least this often, so that a peer that is gone is noticed.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How long a peer may take to read what it is sent.
 const READ_TIME: Duration = Duration::from_secs(10);
