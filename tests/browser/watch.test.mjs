@@ -125,7 +125,8 @@ test('watchers, also one that never reads, change no result and see the match to
 test('games that are played at once stand beside each other, on a phone below each other', async () => {
   const { url, ended } = await arena('colosseum', '--player', 'random,tc=9s+0.2s', '--player', `cmd=${SLOW},legal=true,tc=9s+0.2s`, '--games', '6', '--concurrency', '2', '--watch=0');
   const page = await watch(url, { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true, isMobile: true });
-  await page.locator('[data-table="1"] .board').waitFor();
+  // The tables come as their games begin, in whatever order.
+  for (const table of [0, 1]) await page.locator(`[data-table="${table}"] .board`).waitFor();
   const [one, other] = await Promise.all([0, 1].map((table) => page.locator(`[data-table="${table}"]`).boundingBox()));
   assert.ok(other.y >= one.y + one.height && one.width > 340, JSON.stringify([one, other]));
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 390);

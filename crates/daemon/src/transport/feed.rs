@@ -15,7 +15,6 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::watch;
 use tokio::time::timeout;
-use tungstenite::http::header::HOST;
 use tungstenite::http::{Method, Request, StatusCode};
 
 use super::http::{self, Answer};
@@ -162,11 +161,9 @@ impl Showing {
 
     /// The answer to a request for a file.
     fn answer(&self, request: &Request<()>) -> Answer {
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            let answer = Answer::refusal(StatusCode::METHOD_NOT_ALLOWED, "ask with GET or HEAD");
-            return answer.with("Allow", "GET, HEAD");
-        }
-        if let Err(refusal) = self.check(request) {
+        if let Err(refusal) =
+            http::refuse_changes(request).and_then(|()| http::own_host(request, &self.guard))
+        {
             return refusal;
         }
         let Some(file) = self.source.file(request.uri().path()) else {
@@ -176,17 +173,6 @@ impl Showing {
         let mut answer = Answer::found(file.mime, &file.bytes).of_page(policy);
         answer.is_last = http::wants_close(request);
         answer
-    }
-
-    /// Whether a request names this machine: a page of strangers cannot.
-    fn check(&self, request: &Request<()>) -> Result<(), Answer> {
-        let host = http::header(request, HOST.as_str())
-            .ok_or_else(|| Answer::refusal(StatusCode::BAD_REQUEST, "a request names its Host"))?;
-        if self.guard.knows_host(host) {
-            return Ok(());
-        }
-        let message = "the page is at an address or at localhost, under no other name";
-        Err(Answer::refusal(StatusCode::FORBIDDEN, message))
     }
 }
 
@@ -243,8 +229,8 @@ async fn visit(showing: Arc<Showing>, mut stream: TcpStream, progress: Progress)
             Ok(None) => return,
             Err(refusal) => (refusal, false),
             Ok(Some(request)) if request.uri().path() == EVENTS && request.method() == Method::GET => {
-                match showing.check(&request) {
-                    Ok(()) => return follow(showing, stream, progress).await,
+                match http::own_host(&request, &showing.guard) {
+                    Ok(_) => return follow(showing, stream, progress).await,
                     Err(refusal) => (refusal, false),
                 }
             }

@@ -8,6 +8,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tungstenite::http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use tungstenite::http::{HeaderName, HeaderValue, Method, Request, StatusCode, Version};
 
+use crate::site::Guard;
+
 /// The longest head of a request; browsers send less than 2 KiB.
 const MAX_HEAD: usize = 8 << 10;
 /// The most headers of a request.
@@ -163,6 +165,26 @@ fn parse(bytes: &[u8]) -> Result<Option<(usize, Request<()>)>, Answer> {
 pub(super) fn header<'a>(request: &'a Request<()>, name: &str) -> Option<&'a str> {
     let mut values = request.headers().get_all(name).iter();
     values.next().filter(|_| values.next().is_none()).and_then(|value| value.to_str().ok())
+}
+
+/// Nothing here is changed by a request: other methods are refused.
+pub(super) fn refuse_changes(request: &Request<()>) -> Result<(), Answer> {
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Ok(());
+    }
+    let refusal = Answer::refusal(StatusCode::METHOD_NOT_ALLOWED, "ask with GET or HEAD");
+    Err(refusal.with("Allow", "GET, HEAD"))
+}
+
+/// The host that a request for a page names. It is this machine, which a page of strangers cannot name.
+pub(super) fn own_host<'r>(request: &'r Request<()>, guard: &Guard) -> Result<&'r str, Answer> {
+    let host = header(request, HOST.as_str())
+        .ok_or_else(|| Answer::refusal(StatusCode::BAD_REQUEST, "a request names its Host"))?;
+    if guard.knows_host(host) {
+        return Ok(host);
+    }
+    let message = "the page is at an address or at localhost, under no other name";
+    Err(Answer::refusal(StatusCode::FORBIDDEN, message))
 }
 
 /// Whether the peer wants the connection closed after this answer.

@@ -75,9 +75,8 @@ async fn visit(shared: Arc<Shared>, guard: Option<Guard>, mut stream: TcpStream,
 }
 
 fn answer(shared: &Shared, guard: Option<&Guard>, request: &Request<()>) -> Answer {
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let refusal = Answer::refusal(StatusCode::METHOD_NOT_ALLOWED, "ask with GET or HEAD");
-        return refusal.with("Allow", "GET, HEAD");
+    if let Err(refusal) = http::refuse_changes(request) {
+        return refusal;
     }
     // Probes of HTTP/1.0 name no host; browsers always do.
     let is_foreign = guard.is_some_and(|guard| {

@@ -39,11 +39,10 @@ impl Site {
         if asks_for_websocket(request) {
             return self.upgrade(shared, request).map_or_else(Response::Answer, Response::Upgrade);
         }
+        if let Err(refusal) = http::refuse_changes(request) {
+            return Response::Answer(refusal);
+        }
         Response::Answer(match &self.page {
-            _ if !matches!(*request.method(), Method::GET | Method::HEAD) => {
-                Answer::refusal(StatusCode::METHOD_NOT_ALLOWED, "ask with GET or HEAD")
-                    .with("Allow", "GET, HEAD")
-            }
             Some(page) => self.file(request, page),
             None => {
                 let message = "this port serves WebSocket alone; `plyd gui` serves a page";
@@ -86,13 +85,10 @@ impl Site {
     }
 
     fn file(&self, request: &Request<()>, page: &Page) -> Answer {
-        let Some(host) = http::header(request, HOST.as_str()) else {
-            return Answer::refusal(StatusCode::BAD_REQUEST, "a request names its Host");
+        let host = match http::own_host(request, &self.guard()) {
+            Ok(host) => host,
+            Err(refusal) => return refusal,
         };
-        if !self.guard().knows_host(host) {
-            let message = "the page is at an address or at localhost, under no other name";
-            return Answer::refusal(StatusCode::FORBIDDEN, message);
-        }
         let Some(content) = page.content(request.uri().path()) else {
             return Answer::refusal(StatusCode::NOT_FOUND, "there is no such file");
         };
