@@ -33,6 +33,7 @@ mod proven_roots;
 pub mod prover_player;
 pub mod proving;
 pub mod published;
+mod roots;
 pub(crate) mod sort;
 pub mod strength;
 mod table;

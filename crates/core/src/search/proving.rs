@@ -14,8 +14,9 @@ use crate::score::Value;
 use crate::search::announced::AnnouncedWin;
 use crate::search::gate::Gate;
 use crate::search::helpers::{scope, start};
-use crate::search::iterate::{Iterate, Roots};
+use crate::search::iterate::Iterate;
 use crate::search::proven_roots::ProvenRootMoves;
+use crate::search::roots::Roots;
 use crate::search::thread::{EndOnDrop, SearchBudget, SearchThread, final_value};
 use crate::search::{Control, End, SearchParams, SearchResult, Searcher, UNLIMITED, Variation, clock};
 
