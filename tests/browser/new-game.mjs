@@ -6,7 +6,7 @@ import { clickCell, pageState, picture, quick, stage, turnOf, visit } from './su
 const on = stage();
 
 test('a new game is drawn and played by its look', async () => {
-  const page = await visit(on);
+  const page = await visit(on, {}, 'five-in-a-row');
   await quick(page);
   // A disc falls wherever its column is clicked.
   await clickCell(page, '0,3');

@@ -70,9 +70,9 @@ export function launch() {
 
 /**
  * A page in a profile of its own, with the board of a game that the address asks for, so that no choice of games lies over it. What the page throws or is refused is in `page.faults`.
- * @param {{server: object, browser: object}} on  the stage  @param {object} options  of the browser's context
+ * @param {{server: object, browser: object}} on  the stage  @param {object} options  of the browser's context  @param {string} game  one that the server has
  */
-export async function visit({ server: { url }, browser }, options = {}) {
+export async function visit({ server: { url }, browser }, options = {}, game = 'l-game') {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   context.setDefaultTimeout(TIMEOUT);
   if (PAGE) {
@@ -86,7 +86,7 @@ export async function visit({ server: { url }, browser }, options = {}) {
       return route.fulfill({ headers: policy, path: `${PAGE}${path === '/' ? '/index.html' : path}` });
     });
   }
-  return openIn(context, `${url}?game=l-game`);
+  return openIn(context, `${url}?game=${game}`);
 }
 
 /** A further page in the profile. */
