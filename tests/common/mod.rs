@@ -45,8 +45,9 @@ pub(crate) use peer::Peer;
 pub(crate) use random::Random;
 pub(crate) use requests::{endless, first_place, go, inspect, open, place, stop, texts, with};
 
-/// How long a condition is waited for before the test fails; far above what a loaded machine needs.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(40);
+/// How long a condition is waited for before the test fails; far above what a loaded machine needs, also for
+/// questions, whose threads give way to all others.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Waits until something is so.
 pub(crate) fn until(what: &str, is_so: impl FnMut() -> bool) {
