@@ -1,17 +1,15 @@
 //! `plyd mcp`: the games as tools of an agent, by the Model Context Protocol.
 
-use std::future::Future;
 use std::io;
 use std::path::PathBuf;
-use std::process;
 use std::sync::Arc;
 use std::time::Duration;
 
 use plyd_mcp::{Bounds, Tools, http, serve_stdio};
-use plyd_protocol::signals::Signals;
 use tokio::net::TcpListener;
 
 use super::failure::Failure;
+use super::interrupt::asked_to_end;
 use super::serve::{Means, read_clients};
 use super::token_file::read_token;
 use super::verbosity::Verbosity;
@@ -84,8 +82,9 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
         match &args.http {
             None => Ok(serve_stdio(tools).await?),
             Some(at) => {
+                let end = asked_to_end(|| {})?;
                 let listener = listen(at, &credentials).await?;
-                Ok(http::serve(tools, listener, &args.origin, credentials, interrupted()?).await?)
+                Ok(http::serve(tools, listener, &args.origin, credentials, end).await?)
             }
         }
     });
@@ -106,16 +105,4 @@ async fn listen(at: &str, credentials: &Credentials) -> Result<TcpListener, Fail
     }
     tracing::info!(target: LISTENING, "listening on http://{address}{}", http::PATH);
     Ok(listener)
-}
-
-/// Waits for SIGINT or SIGTERM. The second one ends the process, whoever is still connected.
-fn interrupted() -> io::Result<impl Future<Output = ()> + Send + 'static> {
-    let mut signals = Signals::install_without_hangup()?;
-    Ok(async move {
-        signals.next().await;
-        tokio::spawn(async move {
-            signals.next().await;
-            process::exit(1);
-        });
-    })
 }

@@ -14,18 +14,18 @@ use plyd_ladder::pages;
 use plyd_ladder::serve::{BoxedStream, Handshake, LOG, Listener, Listeners, ServeError, Settings, serve};
 use plyd_ladder::store::{Store, StoreError, StoreHandle};
 use plyd_protocol::newcomers::Progress;
+use plyd_protocol::signals::Hangups;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 
 use super::place::{Place, failed};
 use crate::cli::failure::Failure;
+use crate::cli::interrupt::asked_to_end;
 use crate::cli::verbosity::{Filter, Verbosity};
 use crate::cli::{connect, registry};
 use crate::daemon::page::{Content, Page};
 use crate::daemon::{LISTENING, TlsAcceptor, TlsFiles, is_local};
-use plyd_protocol::signals::Signals;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -157,26 +157,21 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
     let settings = settings(&args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
-        let mut signals = Signals::install_without_hangup()?;
+        let stop = asked_to_end(|| {
+            tracing::warn!(target: LOG, "it ends at once; games that are not over go on at the next start");
+        })?;
         if let Some(tls) = &tls {
-            tokio::spawn(reload(signal(SignalKind::hangup())?, Arc::clone(tls)));
+            tokio::spawn(reload(Hangups::install()?, Arc::clone(tls)));
         }
         let listeners = listeners(&args, tls.as_ref()).await?;
-        let stop = async move {
-            signals.next().await;
-            tokio::spawn(async move {
-                signals.next().await;
-                tracing::warn!(target: LOG, "it ends at once; games that are not over go on at the next start");
-                crate::daemon::log::flush();
-                std::process::exit(1);
-            });
-        };
         let dial = dial(&args, &listeners)?;
         let pages = |handle: &StoreHandle, live: &Live| pages(&args, dial, [handle.clone(), reader], live);
-        serve(handle, registry::games(), settings, listeners, pages, stop).await.map_err(|error| match error {
-            ServeError::Store(error) => failed(error),
-            error @ ServeError::Io(_) => Failure::Failed(error.to_string()),
-        })
+        serve(handle, registry::games(), settings, listeners, pages, stop).await.map_err(
+            |error| match error {
+                ServeError::Store(error) => failed(error),
+                error @ ServeError::Io(_) => Failure::Failed(error.to_string()),
+            },
+        )
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     served
@@ -342,8 +337,9 @@ impl Handshake for Tls {
 }
 
 /// Reads the certificates again at each SIGHUP.
-async fn reload(mut hangup: Signal, tls: Arc<Tls>) {
-    while hangup.recv().await.is_some() {
+async fn reload(mut hangups: Hangups, tls: Arc<Tls>) {
+    loop {
+        hangups.next().await;
         match tls.acceptor.reload(&tls.files) {
             Ok(()) => tracing::info!(target: LOG, "the certificates are read again"),
             Err(error) => tracing::error!(target: LOG, %error, "the certificates before stay in use"),
