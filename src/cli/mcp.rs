@@ -54,6 +54,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = Bounds::default().calls as u16,
         value_parser = clap::value_parser!(u16).range(1..=256))]
     calls: u16,
+    /// The most connections at once over HTTP
+    #[arg(long, value_name = "N", default_value_t = Bounds::default().connections as u32, requires = "http",
+        value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    connections: u32,
     #[command(flatten)]
     means: Means,
 }
@@ -69,6 +73,7 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
         games: args.games as usize,
         idle: Duration::from_secs(args.idle.into()),
         calls: args.calls.into(),
+        connections: args.connections as usize,
         ..Bounds::default()
     };
     let token = args.token_file.as_deref().map(read_token).transpose()?;
