@@ -15,13 +15,13 @@ use plyd_ladder::serve::{BoxedStream, Handshake, LOG, Listener, Listeners, Serve
 use plyd_ladder::store::{Store, StoreError, StoreHandle};
 use plyd_protocol::newcomers::Progress;
 use plyd_protocol::signals::Hangups;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpStream};
 use tracing::level_filters::LevelFilter;
 
 use super::place::{Place, failed};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::asked_to_end;
+use crate::cli::system::raise_open_files;
 use crate::cli::verbosity::{Filter, Verbosity};
 use crate::cli::{connect, registry};
 use crate::daemon::page::{Content, Page};
@@ -281,13 +281,9 @@ const OTHER_FILES: u64 = 400;
 
 /// Raises the limit of open files as far as the system allows, and warns if connections may not find room.
 fn descriptors(args: &Args) {
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: limit.maximum, ..limit };
-    // The limit stays what it is if the system refuses.
-    let _refused = setrlimit(Resource::Nofile, raised);
     let needed =
         (args.connections as u64).saturating_add(args.http_connections as u64).saturating_add(OTHER_FILES);
-    if let Some(files) = getrlimit(Resource::Nofile).current.filter(|files| *files < needed) {
+    if let Some(files) = raise_open_files().filter(|files| *files < needed) {
         tracing::warn!(
             target: LOG,
             files,
