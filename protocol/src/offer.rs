@@ -92,7 +92,7 @@ pub struct OfferResult {
 /// ```
 /// use plyd_protocol::{Over, OverOutcome};
 ///
-/// let line = r#"{"id":"2","cmd":"over","x_game":"g81","outcome":"won","message":"the opponent cannot move"}"#;
+/// let line = r#"{"id":"2","cmd":"over","x_game":"g81","outcome":"won","message":"no move is left"}"#;
 /// let over: Over = serde_json::from_str(line)?;
 /// assert_eq!((over.x_game.as_str(), over.outcome, over.next), ("g81", OverOutcome::Won, None));
 /// # Ok::<(), serde_json::Error>(())

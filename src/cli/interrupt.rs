@@ -16,8 +16,8 @@ const INTERRUPTED: i32 = 130;
 #[cfg(any(feature = "ladder", feature = "mcp"))]
 const AT_ONCE: i32 = 1;
 
-/// Waits within a runtime for SIGINT or SIGTERM, which a server then heeds in its own time; from there on, the
-/// next one ends the process, whoever is still connected, after `last` and what waits for the log.
+/// Waits within a runtime for SIGINT or SIGTERM, which a server then heeds in its own time; from there on,
+/// the next one ends the process, whoever is still connected, after `last` and what waits for the log.
 ///
 /// # Errors
 /// The system refuses the signals.
