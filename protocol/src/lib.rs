@@ -92,7 +92,7 @@ pub use message::{BestMove, Envelope, ErrorMessage, Info, Message, Notice, Notic
 // How the daemon numbers messages that it has serialised already.
 #[doc(hidden)]
 pub use message::{splice, stamp};
-pub use offer::{Offer, OfferResult, OfferedGame};
+pub use offer::{Offer, OfferResult, OfferedGame, Over, OverOutcome};
 pub use open::OpenWord;
 pub use operate::{
     ConnectionInfo, ConnectionState, Connections, ConnectionsResult, Disconnect, DisconnectResult,
@@ -113,7 +113,7 @@ pub use resume::{Resumable, Resume};
 pub use role::{NamedClient, Role};
 pub use schema::schemas;
 #[cfg(feature = "schema")]
-pub use schema_of_types::schemas_of_types;
+pub use schema_of_types::{ladder_schemas_of_types, schemas_of_types};
 pub use search::{Clock, Go, InfoEvent, InfoRequest, Limit, Mode, Stop, StopTarget, Update, UpdateMode};
 pub use settings::{Setting, Settings};
 // What the daemon counts a request's memory with.

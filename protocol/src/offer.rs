@@ -1,10 +1,14 @@
 //! What a bot that dials out sends to a ladder: who it is and what it plays, before the two change places and
-//! the ladder asks it for moves.
+//! the ladder asks it for moves; and how the ladder says that a game is over.
 
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::settings::is_default;
-use crate::{ClientInfo, Clock, Versions};
+use crate::{ClientInfo, Clock, Record, Versions};
+#[cfg(feature = "schema")]
+use crate::{MAX_TEXT, MAX_TOKEN};
 
 /// Offers a bot to a ladder: the first line of its connection. Sent again, it says how many games the bot
 /// plays from now on.
@@ -24,10 +28,12 @@ use crate::{ClientInfo, Clock, Versions};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Offer {
     /// The protocol versions that the bot speaks.
     pub protocol: Versions,
     /// The bot's token, which says whose it is.
+    #[cfg_attr(feature = "schema", schemars(length(max = MAX_TOKEN)))]
     pub token: String,
     /// The program that dialled.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,31 +42,39 @@ pub struct Offer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<ClientInfo>,
     /// The games that it plays; none: all that the ladder has.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub games: Vec<OfferedGame>,
     /// The clocks that it plays by, each as the first `go` of a game has it, without the opponent's; none:
     /// all.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub clocks: Vec<Clock>,
     /// The most games that it plays at once; 0: no further game begins.
+    #[cfg_attr(feature = "schema", schemars(range(max = u32::MAX)))]
     pub concurrency: u32,
     /// Whether each `go` is to hold the legal moves, as `x_legal`.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub legal: bool,
 }
 
 /// A game of an [`Offer`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OfferedGame {
     /// The game.
+    #[cfg_attr(feature = "schema", schemars(length(max = MAX_TEXT)))]
     pub game: String,
     /// The presets of its rules; none: all.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(inner(length(max = MAX_TEXT))))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub presets: Vec<String>,
 }
 
 /// What a ladder answers to an [`Offer`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OfferResult {
     /// The bot's name on the ladder.
     pub bot: String,
@@ -71,6 +85,48 @@ pub struct OfferResult {
     pub games: Vec<String>,
     /// The ladder sends a line at least this often.
     pub heartbeat_ms: u64,
+}
+
+/// Tells a bot that a game of it is over. The bot need not understand it.
+///
+/// ```
+/// use plyd_protocol::{Over, OverOutcome};
+///
+/// let line = r#"{"id":"2","cmd":"over","x_game":"g81","outcome":"won","message":"no move is left"}"#;
+/// let over: Over = serde_json::from_str(line)?;
+/// assert_eq!((over.x_game.as_str(), over.outcome, over.next), ("g81", OverOutcome::Won, None));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Over {
+    /// The game, by its name on the ladder.
+    pub x_game: String,
+    /// How it ended for the bot.
+    pub outcome: OverOutcome,
+    /// Why, for people.
+    pub message: String,
+    /// The game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<Record>,
+    /// The game that begins for the bot now, in the place of the one that is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// How a game ended for a bot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum OverOutcome {
+    /// The bot won.
+    Won,
+    /// The opponent won.
+    Lost,
+    /// Nobody won.
+    Drawn,
+    /// The game does not count.
+    Void,
 }
 
 impl Offer {

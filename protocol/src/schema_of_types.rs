@@ -18,6 +18,13 @@ pub fn schemas_of_types() -> Vec<(&'static str, Value)> {
     vec![("requests", requests()), ("messages", messages())]
 }
 
+/// The schemas of what a ladder and a bot that dialled it say to each other. Beside them stands no `seq` and
+/// no `t_us`, and a bot's answers may lack what a server's have.
+#[must_use]
+pub fn ladder_schemas_of_types() -> Vec<(&'static str, Value)> {
+    vec![("ladder_requests", ladder_requests()), ("ladder_messages", ladder_messages())]
+}
+
 fn requests() -> Value {
     let mut generator = usual().with_transform(RecursiveTransform(strict)).into_generator();
     let commands = [
@@ -61,6 +68,66 @@ fn messages() -> Value {
         message::<Notice>(&mut generator, "notice", json!({})),
     ];
     one_of(generator, "messages", "Message", "A line from the server.", kinds)
+}
+
+fn ladder_requests() -> Value {
+    // What is written: a ladder writes records whole, with the null of a game that nobody has ended.
+    let mut generator = usual().for_serialize().into_generator();
+    let mut offer = request::<Offer>(&mut generator, "offer");
+    require(&mut offer, &["id", "cmd", "protocol", "token"]);
+    let commands = [
+        offer,
+        request::<Go>(&mut generator, "go"),
+        request::<Ping>(&mut generator, "ping"),
+        request::<Over>(&mut generator, "over"),
+    ];
+    let about = "A request between a ladder and a bot that dialled it: `offer` is the bot's, the others are the \
+                 ladder's.";
+    let mut root = one_of(generator, "ladder_requests", "LadderRequest", about, commands);
+    // A ladder refuses fields that it does not know, and a bot skips them.
+    for name in ["Offer", "OfferedGame", "Client", "Versions"] {
+        let part = root.pointer_mut(&format!("/$defs/{name}"));
+        if let Some(part) = part.and_then(|part| <&mut Schema>::try_from(part).ok()) {
+            strict(part);
+        }
+    }
+    root
+}
+
+fn ladder_messages() -> Value {
+    let mut generator = usual().for_serialize().into_generator();
+    let id = json!({ "description": "The id of the request.", "type": "string" });
+    let of = |cmd: &str| json!({ "type": constant("result"), "id": id, "of": constant(cmd) });
+    let mut best = with_head::<BestMove>(&mut generator, json!({ "type": constant("bestmove") }));
+    require(&mut best, &["type", "id", "move"]);
+    let mut error = with_head::<ErrorMessage>(&mut generator, json!({ "type": constant("error") }));
+    require(&mut error, &["type", "id", "code"]);
+    let retry =
+        json!({ "description": "With `going_away`: when to dial again.", "type": "integer", "minimum": 0 });
+    let mut notice =
+        with_head::<Notice>(&mut generator, json!({ "type": constant("notice"), "retry_ms": retry }));
+    require(&mut notice, &["type", "kind", "message"]);
+    let over = schemars::json_schema!({
+        "description": "The answer to an `over`.",
+        "type": "object",
+        "properties": of("over"),
+        "required": ["type", "id", "of"],
+    });
+    let kinds = [
+        with_head::<OfferResult>(&mut generator, of("offer")),
+        with_head::<PingResult>(&mut generator, of("ping")),
+        ("OverResult".to_owned(), over),
+        best,
+        error,
+        notice,
+    ];
+    let about = "An answer of a ladder or of a bot that dialled it, or a notice of the ladder.";
+    one_of(generator, "ladder_messages", "LadderMessage", about, kinds)
+}
+
+/// Leaves of what a line must have only this much.
+fn require((_, schema): &mut (String, Schema), names: &[&str]) {
+    schema.insert("required".to_owned(), json!(names));
 }
 
 fn usual() -> SchemaSettings {
@@ -157,7 +224,7 @@ fn one_of(
     for transform in generator.transforms_mut() {
         transform.transform(&mut root);
     }
-    if name == "messages" {
+    if name.ends_with("messages") {
         open(&mut root);
     }
     root.to_value()

@@ -217,6 +217,18 @@ class Play:
                     self.assertEqual(game.inspect(["svg"])._repr_svg_(), picture)
                     self.assertIsNone(game.inspect()._repr_svg_())
 
+    def test_says_which_advantage_decides_most_games(self):
+        with self.open() as server:
+            if "decisive" not in server.server["features"]:
+                self.skipTest("the server does not say it")
+            for name in server.games():
+                with self.subTest(game=name):
+                    seen = server.inspect(name, ["decisive"])
+                    self.assertEqual(seen.decisive, seen.message.get("decisive"))
+                    if name == "isolation":
+                        self.assertGreater(seen.decisive, 0)
+                    self.assertIsNone(server.inspect(name).decisive)
+
     def test_raises_the_servers_errors_with_their_code(self):
         with self.open() as server:
             with self.assertRaises(plyd.ServerError) as caught:

@@ -1,10 +1,12 @@
 """The values of the package, without an engine: scores, limits, options, where the engine is found."""
 
+import json
 import os
 import pathlib
 import re
 import sys
 import tempfile
+import typing
 import unittest
 import unittest.mock
 
@@ -12,7 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "src")]
 
 import plyd  # noqa: E402
-from plyd import address  # noqa: E402
+from plyd import address, position  # noqa: E402
 from plyd.scores import Proof, Score, Wdl  # noqa: E402
 
 
@@ -91,6 +93,13 @@ class OptionsOfPlayers(unittest.TestCase):
         options = plyd.Options(level=3, deterministic=False, own={"solver": True})
         self.assertEqual(options.settings(), {"level": 3, "deterministic": False, "solver": True})
         self.assertEqual(plyd.Options.read(options.settings()), options)
+
+
+class Wants(unittest.TestCase):
+    def test_are_those_of_the_protocol(self):
+        schema = HERE.parents[1] / "protocol" / "schema" / "requests.json"
+        known = json.loads(schema.read_text())["$defs"]["Want"]["enum"]
+        self.assertEqual(sorted([*position.ALWAYS, *typing.get_args(position.Want)]), sorted(known))
 
 
 class Program(unittest.TestCase):

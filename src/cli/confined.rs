@@ -3,13 +3,10 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io;
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rustix::process::{Resource, Rlimit, setrlimit};
-
 use super::failure::Failure;
+use super::system::become_confined;
 
 /// Files that it may have open.
 const FILES: u64 = 256;
@@ -30,22 +27,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let limits = [
-        (Resource::As, u64::from(args.memory) << 20),
-        (Resource::Nofile, FILES),
-        (Resource::Fsize, FILE_BYTES),
-        (Resource::Core, 0),
-    ];
-    for (resource, most) in limits {
-        let limit = Rlimit { current: Some(most), maximum: Some(most) };
-        setrlimit(resource, limit).map_err(io::Error::from)?;
-    }
-    // Programs that run as somebody else, such as `sudo`, give it nothing.
-    #[cfg(target_os = "linux")]
-    rustix::thread::set_no_new_privs(true).map_err(io::Error::from)?;
     let (program, arguments) = args.command.split_first().expect("one is required");
     let mut command = Command::new(program);
     command.args(arguments).env_clear().current_dir(env::temp_dir());
-    let error = command.exec();
+    let error = become_confined(&mut command, u64::from(args.memory) << 20, FILES, FILE_BYTES);
     Err(Failure::Failed(format!("cannot start `{}`: {error}", program.display())))
 }

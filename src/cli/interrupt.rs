@@ -1,5 +1,5 @@
-//! Ctrl-C while games are played: the first lets the games in progress end, the second ends everything.
-//! What becomes of those games the commands say.
+//! Ctrl-C: the first lets what is under way end, the second ends everything. What becomes of it the commands
+//! say.
 
 use std::io::{self, Write};
 use std::process;
@@ -11,6 +11,31 @@ use plyd_protocol::signals::Signals;
 
 /// The exit code of a process that SIGINT ended, as shells have it.
 const INTERRUPTED: i32 = 130;
+
+/// The exit code of a server that was told twice to end.
+#[cfg(any(feature = "ladder", feature = "mcp"))]
+const AT_ONCE: i32 = 1;
+
+/// Waits within a runtime for SIGINT or SIGTERM, which a server then heeds in its own time; from there on,
+/// the next one ends the process, whoever is still connected, after `last` and what waits for the log.
+///
+/// # Errors
+/// The system refuses the signals.
+#[cfg(any(feature = "ladder", feature = "mcp"))]
+pub(super) fn asked_to_end(
+    last: impl FnOnce() + Send + 'static,
+) -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    let mut signals = Signals::install_without_hangup()?;
+    Ok(async move {
+        signals.next().await;
+        tokio::spawn(async move {
+            signals.next().await;
+            last();
+            crate::daemon::log::flush();
+            process::exit(AT_ONCE);
+        });
+    })
+}
 
 /// That no further game shall begin: by an interrupt, or since a match is decided.
 pub(super) struct Halt(Arc<AtomicBool>);

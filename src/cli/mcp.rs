@@ -1,17 +1,15 @@
 //! `plyd mcp`: the games as tools of an agent, by the Model Context Protocol.
 
-use std::future::Future;
 use std::io;
 use std::path::PathBuf;
-use std::process;
 use std::sync::Arc;
 use std::time::Duration;
 
 use plyd_mcp::{Bounds, Tools, http, serve_stdio};
-use plyd_protocol::signals::Signals;
 use tokio::net::TcpListener;
 
 use super::failure::Failure;
+use super::interrupt::asked_to_end;
 use super::serve::{Means, read_clients};
 use super::token_file::read_token;
 use super::verbosity::Verbosity;
@@ -56,6 +54,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = Bounds::default().calls as u16,
         value_parser = clap::value_parser!(u16).range(1..=256))]
     calls: u16,
+    /// The most connections at once over HTTP
+    #[arg(long, value_name = "N", default_value_t = Bounds::default().connections as u32, requires = "http",
+        value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    connections: u32,
     #[command(flatten)]
     means: Means,
 }
@@ -71,6 +73,7 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
         games: args.games as usize,
         idle: Duration::from_secs(args.idle.into()),
         calls: args.calls.into(),
+        connections: args.connections as usize,
         ..Bounds::default()
     };
     let token = args.token_file.as_deref().map(read_token).transpose()?;
@@ -84,8 +87,9 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
         match &args.http {
             None => Ok(serve_stdio(tools).await?),
             Some(at) => {
+                let end = asked_to_end(|| {})?;
                 let listener = listen(at, &credentials).await?;
-                Ok(http::serve(tools, listener, &args.origin, credentials, interrupted()?).await?)
+                Ok(http::serve(tools, listener, &args.origin, credentials, end).await?)
             }
         }
     });
@@ -106,16 +110,4 @@ async fn listen(at: &str, credentials: &Credentials) -> Result<TcpListener, Fail
     }
     tracing::info!(target: LISTENING, "listening on http://{address}{}", http::PATH);
     Ok(listener)
-}
-
-/// Waits for SIGINT or SIGTERM. The second one ends the process, whoever is still connected.
-fn interrupted() -> io::Result<impl Future<Output = ()> + Send + 'static> {
-    let mut signals = Signals::install_without_hangup()?;
-    Ok(async move {
-        signals.next().await;
-        tokio::spawn(async move {
-            signals.next().await;
-            process::exit(1);
-        });
-    })
 }

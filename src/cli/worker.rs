@@ -15,6 +15,7 @@ use tracing::level_filters::LevelFilter;
 
 use super::failure::Failure;
 use super::nats::NatsArgs;
+use super::system::{CONFINES, machine_name};
 use super::verbosity::{Directives, Filter, Verbosity};
 use super::{bench, own, parse, reaper, registry, signed_build};
 use crate::client::Program;
@@ -120,6 +121,10 @@ fn programs(args: &Args) -> Result<Option<Programs>, Failure> {
     if !args.allow_programs {
         return Ok(None);
     }
+    if !CONFINES {
+        let message = "--allow-programs: this system starts no program within limits";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let trusted = args.trust.iter().map(|key| {
         let wrong = |why| Failure::Usage(format!("--trust {key}: {why}; give a public nkey, such as U..."));
         Trusted::read(key).map_err(wrong)
@@ -173,8 +178,7 @@ fn name(text: &str) -> Result<String, String> {
 
 /// The machine's name, and the number of this process.
 fn own_name() -> String {
-    let machine = rustix::system::uname();
-    let machine = machine.nodename().to_string_lossy();
+    let machine = machine_name();
     let fits = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let machine: String = machine.chars().take(MACHINE_LETTERS).map(fits).collect();
     let worker = if machine.is_empty() { "worker" } else { &machine };

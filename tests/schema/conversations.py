@@ -16,6 +16,9 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
+import ladder
+import plyd_ladder_messages
+import plyd_ladder_requests
 import plyd_messages
 import plyd_requests
 
@@ -33,7 +36,7 @@ SHORT = {
 """Rules under which games end soon; a game that is not here is played by its usual ones."""
 
 WANTS = ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "state", "svg",
-    "actions"]
+    "actions", "decisive"]
 
 CLOCKS = [
     {"kind": "per_move", "ms": 20},
@@ -277,6 +280,14 @@ def main(plyd, schema, golden):
     kinds = sum(len(one["oneOf"]) for one in schemas.values())
     assert len(seen) == kinds, f"{len(seen)} of {kinds} kinds of lines were said: {sorted(seen)}"
     print(f"{sum(seen.values())} lines of {len(conversations)} conversations are as the schemas say")
+    ladder.validate(
+        plyd,
+        read,
+        {
+            "ladder_requests": plyd_ladder_requests.LadderRequest,
+            "ladder_messages": plyd_ladder_messages.LadderMessage,
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 //! the next process that opens the file cuts it off and goes on after the last whole line.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -73,6 +73,8 @@ impl Archive {
         if archive.file.metadata()?.len() > bytes {
             archive.file.set_len(bytes)?;
         }
+        // Not every system appends by itself to a file that can be cut.
+        archive.file.seek(SeekFrom::End(0))?;
         if !ended {
             archive.file.write_all(b"\n")?;
         }

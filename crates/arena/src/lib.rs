@@ -37,7 +37,9 @@ mod forfeit;
 mod game;
 mod header;
 mod link;
-mod lock;
+// What plyd's own crates keep files by.
+#[doc(hidden)]
+pub mod lock;
 mod matches;
 mod merge;
 mod micros;

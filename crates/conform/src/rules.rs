@@ -18,6 +18,12 @@ use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 const WANTS: [&str; 11] =
     ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "state"];
 
+/// What a server has that offers a feature of that name.
+const OFFERED: [&str; 3] = ["svg", "actions", "decisive"];
+
+/// There need be neither evaluations, and an advantage measured by them, nor a text of another referee.
+const MAY_BE_ABSENT: [&str; 3] = ["eval", "state", "decisive"];
+
 pub(super) const CHECKS: &[Check] = &[
     Check::new("games", "`describe games` names the games of `hello`", describe::games),
     Check::new("game", "`describe game` lists rules, options, grammars, players and endings", describe::game),
@@ -105,15 +111,14 @@ fn walk(
 
 fn wants(trial: &Trial<'_>) -> Checked {
     let mut peer = trial.greet()?;
-    let offered: Vec<&str> = ["svg", "actions"].into_iter().filter(|want| peer.has(want)).collect();
+    let offered: Vec<&str> = OFFERED.into_iter().filter(|want| peer.has(want)).collect();
     let wants: Vec<&str> = WANTS.into_iter().chain(offered).collect();
     for game in describe::known(trial, &peer)? {
         let all = peer.result(&inspect("all", &game, &json!({}), &wants))?;
         for &want in &wants {
             let one = peer.result(&inspect(want, &game, &json!({}), &[want]))?;
-            // There need be neither an evaluation nor a text of another referee; and with an evaluation, each
-            // of `moves` has its own.
-            if !["eval", "state"].contains(&want) {
+            // With an evaluation each of `moves` has its own, too.
+            if !MAY_BE_ABSENT.contains(&want) {
                 holds(one.get(want).is_some(), format!("`{want}`"), || one.to_string())?;
             }
             if want != "moves" {

@@ -102,6 +102,6 @@ pub use service::ServiceManager;
 pub use service::handed::Handed;
 pub use site::{Guard, check_origin};
 pub use transport::feed::{Feed, FeedFile, News, Source};
-pub use transport::local::Connection;
+pub use transport::local::{AskError, Connection};
 #[cfg(feature = "service")]
 pub use transport::tls::TlsAcceptor;

@@ -47,6 +47,7 @@ mod recent;
 mod retry;
 mod sent_program;
 mod server;
+mod system;
 mod worker;
 
 pub use coordinator::{Ended, Ending, Refusal, Work, coordinate};

@@ -1,9 +1,8 @@
 //! The programs that a worker keeps in a folder of its own, and which of them may run there.
 
 use std::collections::HashSet;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -12,6 +11,7 @@ use super::error::FleetError;
 use super::given_back::GivenBack;
 use super::queue::Queue;
 use super::sent_program::{SentProgram, Trusted};
+use super::system::{make_private_folder, new_program};
 
 /// The programs that a worker may run, and where it keeps them.
 pub struct Programs {
@@ -28,7 +28,7 @@ impl Programs {
     /// # Errors
     /// There is no such folder, and none can be made.
     pub fn new(folder: PathBuf, trusted: Vec<Trusted>, most_bytes: u64) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        make_private_folder(&folder)?;
         Ok(Self { folder, trusted, most_bytes, compared: Mutex::default() })
     }
 
@@ -96,8 +96,7 @@ impl Programs {
 /// Writes a program, whole or not at all.
 fn keep(path: &Path, content: &[u8]) -> io::Result<()> {
     let new = path.with_extension(format!("{}.new", std::process::id()));
-    let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o700).open(&new);
-    let written = written.and_then(|mut file| {
+    let written = new_program(&new).and_then(|mut file| {
         file.write_all(content)?;
         file.sync_all()
     });

@@ -32,6 +32,10 @@ pub struct Bounds {
     pub listed: usize,
     /// Bytes of a request over HTTP.
     pub request_bytes: usize,
+    /// Connections at once over HTTP; requests over further ones are answered by status 503.
+    pub connections: usize,
+    /// Time after which a connection over HTTP is closed that brings no request.
+    pub silence: Duration,
 }
 
 impl Default for Bounds {
@@ -47,6 +51,8 @@ impl Default for Bounds {
             plies: plyd_core::review::MOST_PLIES,
             listed: 1000,
             request_bytes: 1 << 20,
+            connections: 256,
+            silence: Duration::from_secs(60),
         }
     }
 }

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plyd_core::search::clock::now_ns;
-use plyd_daemon::{Connection, Daemon};
-use plyd_protocol::{ErrorCode, ErrorMessage};
-use serde::Deserialize;
+use plyd_daemon::{AskError, Connection, Daemon};
+use plyd_protocol::ErrorCode;
 use serde_json::{Value, json};
 
 use crate::error::{ToolError, internal};
@@ -50,21 +49,10 @@ impl Conversation {
     /// The daemon's refusal.
     pub(crate) fn ask(&self, mut request: Value) -> Result<Value, ToolError> {
         request["id"] = json!("1");
-        self.0.send(request.to_string().as_bytes(), now_ns());
-        while let Some(lines) = self.0.receive() {
-            for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-                let said: Value =
-                    serde_json::from_slice(line).map_err(|error| internal(format!("no message: {error}")))?;
-                match said["type"].as_str() {
-                    Some("error") => {
-                        let error = ErrorMessage::deserialize(&said);
-                        return Err(error.map_or_else(|error| internal(error.to_string()), ToolError::from));
-                    }
-                    Some("result" | "bestmove") => return Ok(said),
-                    _ => {}
-                }
-            }
-        }
-        Err(ToolError::new(ErrorCode::ShuttingDown, "the engine has ended"))
+        self.0.ask(request.to_string().as_bytes(), now_ns(), |_| {}).map_err(|error| match error {
+            AskError::Refused(refusal) => ToolError::from(*refusal),
+            AskError::Ended => ToolError::new(ErrorCode::ShuttingDown, error.to_string()),
+            AskError::Unread(_) => internal(error.to_string()),
+        })
     }
 }

@@ -5,6 +5,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -19,6 +20,7 @@ use plyd_daemon::{Credentials, Guard};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
+use tokio::time::timeout;
 
 use crate::tools::Tools;
 
@@ -29,10 +31,13 @@ pub const PATH: &str = "/mcp";
 struct Door {
     guard: Guard,
     credentials: Credentials,
+    /// How long a request may take, with its body: a call ends by itself, but nothing bounds its sender.
+    longest: Duration,
 }
 
 /// Serves hosts on a socket that listens, until `end` is over: those who show a token, if there are any, and
-/// of pages in browsers those of these origins and of the same host.
+/// of pages in browsers those of these origins and of the same host. Connections beyond those that
+/// [`Bounds`](crate::Bounds) allow are answered by status 503.
 ///
 /// # Errors
 /// The socket cannot be used.
@@ -44,12 +49,15 @@ pub async fn serve(
     end: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
     let address: SocketAddr = listener.local_addr()?;
-    let door = Arc::new(Door { guard: Guard::new(address.ip(), origins), credentials });
+    let bounds = tools.bounds();
+    let (connections, silence) = (bounds.connections, bounds.silence);
+    let longest = bounds.search + 2 * bounds.other;
+    let door = Arc::new(Door { guard: Guard::new(address.ip(), origins), credentials, longest });
     // Host and Origin are checked at the door, by the daemon's rules, which know the address.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .with_max_request_body_bytes(tools.bounds().request_bytes)
+        .with_max_request_body_bytes(bounds.request_bytes)
         .disable_allowed_hosts();
     let stop = config.cancellation_token.clone();
     let service = StreamableHttpService::new(
@@ -62,7 +70,8 @@ pub async fn serve(
         end.await;
         stop.cancel();
     };
-    axum::serve(listener, router).with_graceful_shutdown(end).await
+    crate::connections::serve(listener, router, connections, silence, end).await;
+    Ok(())
 }
 
 /// Lets a request in, or refuses it.
@@ -73,7 +82,10 @@ async fn enter(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         // A browser asks before it sends a page's request, and shows no token.
         Ok(()) if request.method() == Method::OPTIONS => MAY_SEND.into_response(),
         Ok(()) => match door.admits(request.headers()) {
-            Ok(()) => next.run(request).await,
+            Ok(()) => match timeout(door.longest, next.run(request)).await {
+                Ok(response) => response,
+                Err(_) => StatusCode::REQUEST_TIMEOUT.into_response(),
+            },
             Err(refusal) => refusal.into_response(),
         },
     };
@@ -153,7 +165,8 @@ mod tests {
 
     fn door(token: Option<&str>) -> Door {
         let guard = Guard::new([127, 0, 0, 1].into(), &["https://games.example".to_owned()]);
-        Door { guard, credentials: Credentials::new(token.map(str::to_owned), None) }
+        let credentials = Credentials::new(token.map(str::to_owned), None);
+        Door { guard, credentials, longest: Duration::MAX }
     }
 
     fn admitted(door: &Door, headers: &[(HeaderName, &str)]) -> Result<(), Refusal> {

@@ -15,7 +15,8 @@
 //!
 //! In reading order: `bounds` and `error`; `arguments` (of a call), `engine` (what the daemon is asked),
 //! `kept` (games between calls); `play`, `search`, `judged` and `picture` (what tools do); `catalogue` (the
-//! tools as agents see them), `resources` and `prompts`; `tools` (all of it for the SDK); `http`.
+//! tools as agents see them), `resources` and `prompts`; `tools` (all of it for the SDK); `connections`, and
+//! `http` (who may come in over them).
 
 #![cfg_attr(
     not(feature = "server"),
@@ -26,6 +27,7 @@
 mod arguments;
 mod bounds;
 mod catalogue;
+mod connections;
 mod engine;
 mod error;
 pub mod http;

@@ -16,7 +16,8 @@ use rmcp::service::{Peer, RoleClient, RunningService, ServiceExt};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
 
 /// More moves than a game of these takes.
 const LONG: usize = 2000;
@@ -38,10 +39,15 @@ async fn on_streams(bounds: Bounds) -> Agent {
 
 /// The address of a server over HTTP, with a token if there is one.
 async fn over_http(token: Option<&str>) -> String {
+    over_http_within(Bounds::default(), token).await
+}
+
+/// The same within some bounds.
+async fn over_http_within(bounds: Bounds, token: Option<&str>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let credentials = Credentials::new(token.map(str::to_owned), None);
-    tokio::spawn(http::serve(tools(Bounds::default()), listener, &[], credentials, std::future::pending()));
+    tokio::spawn(http::serve(tools(bounds), listener, &[], credentials, std::future::pending()));
     format!("http://{address}{}", http::PATH)
 }
 
@@ -160,6 +166,65 @@ async fn refusal_or_move(agent: &Peer<RoleClient>, arguments: Value) -> String {
     let said = call(agent, "best_move", arguments).await.structured_content.unwrap();
     let code = said["error"]["code"].as_str();
     code.map_or_else(|| if said["move"].is_string() { "move" } else { "nothing" }.to_owned(), str::to_owned)
+}
+
+/// A connection of an HTTP client of its own.
+async fn connected(url: &str) -> BufReader<TcpStream> {
+    let address = url.strip_prefix("http://").unwrap().trim_end_matches(http::PATH);
+    BufReader::new(TcpStream::connect(address).await.unwrap())
+}
+
+/// The status of the answer to a question that leaves a connection open, if that is still there.
+async fn asked(connection: &mut BufReader<TcpStream>) -> Option<u16> {
+    let address = connection.get_ref().peer_addr().unwrap();
+    let request = format!("OPTIONS {} HTTP/1.1\r\nHost: {address}\r\n\r\n", http::PATH);
+    connection.write_all(request.as_bytes()).await.ok()?;
+    let mut status = String::new();
+    connection.read_line(&mut status).await.ok().filter(|count| *count > 0)?;
+    let mut line = String::new();
+    while connection.read_line(&mut line).await.unwrap() > 2 {
+        line.clear();
+    }
+    status.split(' ').nth(1).and_then(|number| number.parse().ok())
+}
+
+/// Asks over new connections until one is let in; each that is not is refused by its status.
+async fn asked_until_let_in(url: &str) -> BufReader<TcpStream> {
+    let within = tokio::time::Instant::now() + Duration::from_secs(60);
+    loop {
+        let mut connection = connected(url).await;
+        match asked(&mut connection).await {
+            Some(204) => return connection,
+            status => assert_eq!(status, Some(503)),
+        }
+        assert!(tokio::time::Instant::now() < within, "nobody is let in");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn connections_beyond_the_most_are_refused_until_others_end() {
+    let url = over_http_within(Bounds { connections: 2, ..Bounds::default() }, None).await;
+    let (mut first, mut second) = (connected(&url).await, connected(&url).await);
+    assert_eq!((asked(&mut first).await, asked(&mut second).await), (Some(204), Some(204)));
+    let mut third = connected(&url).await;
+    assert_eq!(asked(&mut third).await, Some(503));
+    let mut rest = Vec::new();
+    third.read_to_end(&mut rest).await.unwrap();
+    assert!(String::from_utf8_lossy(&rest).starts_with("too many connections"), "and it is closed");
+    assert_eq!(asked(&mut first).await, Some(204), "those that are there go on");
+    drop(second);
+    let mut other = asked_until_let_in(&url).await;
+    assert_eq!((asked(&mut first).await, asked(&mut other).await), (Some(204), Some(204)));
+}
+
+#[tokio::test]
+async fn a_connection_that_brings_no_request_keeps_nobody_out() {
+    let bounds = Bounds { connections: 1, silence: Duration::from_millis(100), ..Bounds::default() };
+    let url = over_http_within(bounds, None).await;
+    let mut silent = connected(&url).await;
+    asked_until_let_in(&url).await;
+    assert_eq!(asked(&mut silent).await, None, "it was closed");
 }
 
 #[tokio::test]

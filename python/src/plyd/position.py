@@ -14,7 +14,7 @@ from .scores import Side
 from .wire import Message
 
 ToMove = Literal["p1", "p2", "chance"]
-Want = Literal["moves", "board", "text", "hash", "eval", "record", "state", "svg", "actions"]
+Want = Literal["moves", "board", "text", "hash", "eval", "record", "state", "svg", "actions", "decisive"]
 """What `inspect` can say beyond who moves, the outcome, the legal moves and the outcomes of chance."""
 
 ALWAYS = ("to_move", "outcome", "legal", "chance")
@@ -116,6 +116,8 @@ class Position:
     state: str | None
     svg: str | None
     actions: Actions | None
+    decisive: int | None
+    """The advantage, in thousandths, with which most games are won; None also where there are no evaluations."""
     message: Message = field(repr=False, compare=False)
 
     @property
@@ -140,6 +142,7 @@ class Position:
                 Board.read(message["board"]) if "board" in message else None,
                 get("text"), get("hash"), get("eval"), get("record"), get("state"), get("svg"),
                 Actions.read(message["actions"]) if "actions" in message else None,
+                get("decisive"),
                 message,
             )
         except (KeyError, TypeError) as error:

@@ -4,15 +4,16 @@ use std::time::Duration;
 use std::{iter, mem};
 
 use plyd_protocol::{
-    self as wire, BestMove, Clock, Envelope, ErrorCode, GameRef, Go, InfoRequest, Message, NewGame, Position,
-    Request, Setting, Settings,
+    self as wire, BestMove, Clock, ErrorCode, GameRef, Go, InfoRequest, Message, NewGame, Position, Request,
+    Setting, Settings,
 };
 use serde::Serialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use super::input::{Game, Input, InputError, Ply};
 use crate::cli::words;
-use crate::daemon::Connection;
+use crate::daemon::{AskError, Connection};
 use crate::search::clock::now_ns;
 
 /// The one session that is needed.
@@ -162,14 +163,10 @@ impl Bot {
         let (think, hard) = self.times.think(game.is_first);
         (go.clock, go.hard_ms) = (Some(Clock::PerMove { ms: think as i64 }), Some(hard));
         go.info = InfoRequest { events: Vec::new(), min_interval_ms: 0 };
-        match self.ask(wire::Command::Go(Box::new(go)), arrived_ns) {
-            Ok(Message::BestMove(best)) => Ok(*best),
-            Ok(_) => Err(gone()),
-            Err(mut error) => {
-                error.pointer = place(&error.pointer, game, before);
-                Err(error)
-            }
-        }
+        self.ask(wire::Command::Go(Box::new(go)), arrived_ns).map_err(|mut error| {
+            error.pointer = place(&error.pointer, game, before);
+            error
+        })
     }
 
     fn new_game(&mut self, rules: Settings, arrived_ns: u64) -> Result<(), InputError> {
@@ -181,22 +178,18 @@ impl Bot {
             options: self.options.clone(),
             seed: None,
         };
-        match self.ask(wire::Command::NewGame(new_game), arrived_ns) {
-            Ok(_) => {
-                self.opened = Some(rules);
-                Ok(())
+        self.ask::<IgnoredAny>(wire::Command::NewGame(new_game), arrived_ns).map_err(|mut error| {
+            if error.pointer.starts_with("/rules") {
+                error.pointer.insert_str(0, "/requests/0");
             }
-            Err(mut error) => {
-                if error.pointer.starts_with("/rules") {
-                    error.pointer.insert_str(0, "/requests/0");
-                }
-                Err(error)
-            }
-        }
+            error
+        })?;
+        self.opened = Some(rules);
+        Ok(())
     }
 
     /// Sends a request and waits for its final answer.
-    fn ask(&mut self, command: wire::Command, arrived_ns: u64) -> Result<Message, InputError> {
+    fn ask<T: DeserializeOwned>(&mut self, command: wire::Command, arrived_ns: u64) -> Result<T, InputError> {
         self.last += 1;
         let request = Request { id: self.last.to_string(), command };
         let line = serde_json::to_vec(&request).expect("requests hold only text keys and integers");
@@ -205,22 +198,21 @@ impl Bot {
             let message = format!("as a request the game has more than {} bytes", wire::MAX_LINE);
             return Err(InputError::new(ErrorCode::LineTooLong, "", message));
         }
-        self.connection.send(&line, arrived_ns);
-        while let Some(lines) = self.connection.receive() {
-            for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-                match serde_json::from_slice(line).map(|envelope: Envelope| envelope.message) {
-                    Ok(Message::Error(error)) => {
-                        let pointer = error.pointer.unwrap_or_default();
-                        return Err(InputError::new(error.code, pointer, error.message));
-                    }
-                    Ok(message @ (Message::Result(_) | Message::BestMove(_))) => return Ok(message),
-                    Ok(Message::Notice(notice)) => self.warnings.push(notice.message),
-                    Ok(Message::Info(_)) => {}
-                    Err(_) => return Err(gone()),
-                }
+        let warnings = &mut self.warnings;
+        let warned = |message: Message| {
+            if let Message::Notice(notice) = message {
+                warnings.push(notice.message);
             }
-        }
-        Err(gone())
+        };
+        self.connection.ask(&line, arrived_ns, warned).map_err(|error| match error {
+            AskError::Refused(refusal) => {
+                let pointer = refusal.pointer.unwrap_or_default();
+                InputError::new(refusal.code, pointer, refusal.message)
+            }
+            AskError::Ended | AskError::Unread(_) => {
+                InputError::new(ErrorCode::Internal, "", error.to_string())
+            }
+        })
     }
 }
 
@@ -249,10 +241,6 @@ impl Answer {
 
 fn owned((name, value): (&str, &Setting)) -> (String, Setting) {
     (name.to_owned(), value.clone())
-}
-
-fn gone() -> InputError {
-    InputError::new(ErrorCode::Internal, "", "the engine is gone")
 }
 
 /// Where in the line stands what the daemon blames; `before` moves are the arguments'.

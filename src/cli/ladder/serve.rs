@@ -14,18 +14,18 @@ use plyd_ladder::pages;
 use plyd_ladder::serve::{BoxedStream, Handshake, LOG, Listener, Listeners, ServeError, Settings, serve};
 use plyd_ladder::store::{Store, StoreError, StoreHandle};
 use plyd_protocol::newcomers::Progress;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use plyd_protocol::signals::Hangups;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 
 use super::place::{Place, failed};
 use crate::cli::failure::Failure;
+use crate::cli::interrupt::asked_to_end;
+use crate::cli::system::raise_open_files;
 use crate::cli::verbosity::{Filter, Verbosity};
 use crate::cli::{connect, registry};
 use crate::daemon::page::{Content, Page};
 use crate::daemon::{LISTENING, TlsAcceptor, TlsFiles, is_local};
-use plyd_protocol::signals::Signals;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -157,26 +157,21 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
     let settings = settings(&args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
-        let mut signals = Signals::install_without_hangup()?;
+        let stop = asked_to_end(|| {
+            tracing::warn!(target: LOG, "it ends at once; games that are not over go on at the next start");
+        })?;
         if let Some(tls) = &tls {
-            tokio::spawn(reload(signal(SignalKind::hangup())?, Arc::clone(tls)));
+            tokio::spawn(reload(Hangups::install()?, Arc::clone(tls)));
         }
         let listeners = listeners(&args, tls.as_ref()).await?;
-        let stop = async move {
-            signals.next().await;
-            tokio::spawn(async move {
-                signals.next().await;
-                tracing::warn!(target: LOG, "it ends at once; games that are not over go on at the next start");
-                crate::daemon::log::flush();
-                std::process::exit(1);
-            });
-        };
         let dial = dial(&args, &listeners)?;
         let pages = |handle: &StoreHandle, live: &Live| pages(&args, dial, [handle.clone(), reader], live);
-        serve(handle, registry::games(), settings, listeners, pages, stop).await.map_err(|error| match error {
-            ServeError::Store(error) => failed(error),
-            error @ ServeError::Io(_) => Failure::Failed(error.to_string()),
-        })
+        serve(handle, registry::games(), settings, listeners, pages, stop).await.map_err(
+            |error| match error {
+                ServeError::Store(error) => failed(error),
+                error @ ServeError::Io(_) => Failure::Failed(error.to_string()),
+            },
+        )
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     served
@@ -286,13 +281,9 @@ const OTHER_FILES: u64 = 400;
 
 /// Raises the limit of open files as far as the system allows, and warns if connections may not find room.
 fn descriptors(args: &Args) {
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: limit.maximum, ..limit };
-    // The limit stays what it is if the system refuses.
-    let _refused = setrlimit(Resource::Nofile, raised);
     let needed =
         (args.connections as u64).saturating_add(args.http_connections as u64).saturating_add(OTHER_FILES);
-    if let Some(files) = getrlimit(Resource::Nofile).current.filter(|files| *files < needed) {
+    if let Some(files) = raise_open_files().filter(|files| *files < needed) {
         tracing::warn!(
             target: LOG,
             files,
@@ -342,8 +333,9 @@ impl Handshake for Tls {
 }
 
 /// Reads the certificates again at each SIGHUP.
-async fn reload(mut hangup: Signal, tls: Arc<Tls>) {
-    while hangup.recv().await.is_some() {
+async fn reload(mut hangups: Hangups, tls: Arc<Tls>) {
+    loop {
+        hangups.next().await;
         match tls.acceptor.reload(&tls.files) {
             Ok(()) => tracing::info!(target: LOG, "the certificates are read again"),
             Err(error) => tracing::error!(target: LOG, %error, "the certificates before stay in use"),

@@ -6,8 +6,12 @@ use std::io::{self, Stdin};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
+#[cfg(feature = "fleet")]
+use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+#[cfg(feature = "fleet")]
+use std::process::Command;
 use std::process::ExitStatus;
 use std::time::Instant;
 
@@ -121,6 +125,59 @@ pub(in crate::cli) fn others_read(metadata: &Metadata) -> bool {
 /// Whether a file is a pipe.
 pub(in crate::cli) fn is_pipe(kind: FileType) -> bool {
     kind.is_fifo()
+}
+
+/// Raises the limit of open files as far as the system allows; gives the limit, if there is one.
+#[cfg(feature = "ladder")]
+pub(in crate::cli) fn raise_open_files() -> Option<u64> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, ..limit };
+    // The limit stays what it is if the system refuses.
+    let _refused = setrlimit(Resource::Nofile, raised);
+    getrlimit(Resource::Nofile).current
+}
+
+/// The machine's name.
+#[cfg(feature = "fleet")]
+pub(in crate::cli) fn machine_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Whether a program can be started within limits.
+#[cfg(feature = "fleet")]
+pub(in crate::cli) const CONFINES: bool = true;
+
+/// Becomes a program with so many bytes of memory and so many open files, which writes no larger file than
+/// that. It returns if that fails.
+#[cfg(feature = "fleet")]
+pub(in crate::cli) fn become_confined(
+    program: &mut Command,
+    memory: u64,
+    files: u64,
+    file_bytes: u64,
+) -> io::Error {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+
+    let limits = [
+        (Resource::As, memory),
+        (Resource::Nofile, files),
+        (Resource::Fsize, file_bytes),
+        (Resource::Core, 0),
+    ];
+    for (resource, most) in limits {
+        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        if let Err(error) = setrlimit(resource, limit) {
+            return error.into();
+        }
+    }
+    // Programs that run as somebody else, such as `sudo`, give it nothing.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::thread::set_no_new_privs(true) {
+        return error.into();
+    }
+    program.exec()
 }
 
 /// The elements of a list, between commas.

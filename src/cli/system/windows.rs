@@ -5,6 +5,8 @@ use std::fs::{File, FileType, Metadata};
 use std::io::{self, Stdin};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
+#[cfg(feature = "fleet")]
+use std::process::Command;
 use std::process::ExitStatus;
 use std::time::Instant;
 
@@ -101,6 +103,28 @@ pub(in crate::cli) fn others_read(_: &Metadata) -> bool {
 /// No file of a folder is a pipe.
 pub(in crate::cli) fn is_pipe(_: FileType) -> bool {
     false
+}
+
+/// There is no limit of open files to be raised.
+#[cfg(feature = "ladder")]
+pub(in crate::cli) fn raise_open_files() -> Option<u64> {
+    None
+}
+
+/// The machine's name; empty if the system does not say it.
+#[cfg(feature = "fleet")]
+pub(in crate::cli) fn machine_name() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_default()
+}
+
+/// Whether a program can be started within limits.
+#[cfg(feature = "fleet")]
+pub(in crate::cli) const CONFINES: bool = false;
+
+/// Always fails: a process cannot become another program, and has no limits of its own.
+#[cfg(feature = "fleet")]
+pub(in crate::cli) fn become_confined(_: &mut Command, _: u64, _: u64, _: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "this system starts no program within limits")
 }
 
 /// The elements of a list, between commas; one that is no text is a whole.

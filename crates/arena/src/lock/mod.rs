@@ -6,6 +6,6 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{hold, open, release};
+pub use unix::{hold, open, release};
 #[cfg(windows)]
-pub(crate) use windows::{hold, open, release};
+pub use windows::{hold, open, release};

@@ -10,7 +10,7 @@ use rustix::fs::{FlockOperation, flock};
 ///
 /// # Errors
 /// It cannot be opened.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).append(true).create(true).open(path)
 }
 
@@ -18,13 +18,13 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// `WouldBlock`: another one writes it.
-pub(crate) fn hold(file: &File) -> io::Result<()> {
+pub fn hold(file: &File) -> io::Result<()> {
     Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
 }
 
 /// Lets others write it. Closing the file would do so only once nobody has a copy of its descriptor any more,
 /// and an engine that is just being started has one until it runs.
-pub(crate) fn release(file: &File) {
+pub fn release(file: &File) {
     // Closing is what is left if this fails.
     let _ = flock(file, FlockOperation::Unlock);
 }

@@ -11,13 +11,15 @@ const SHARE_READ: u32 = 1;
 /// Another process has it open otherwise (`ERROR_SHARING_VIOLATION`).
 const SHARING_VIOLATION: i32 = 32;
 
-/// Opens a file for reading and appending, made if there is none.
+/// Opens a file for reading and writing, made if there is none. What is open for appending alone lacks the
+/// right `FILE_WRITE_DATA`, without which the system refuses to cut a file.
 ///
 /// # Errors
 /// It cannot be opened; `WouldBlock`: another process writes it.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let opened = OpenOptions::new().read(true).append(true).create(true).share_mode(SHARE_READ).open(path);
-    opened.map_err(|error| match error.raw_os_error() {
+pub fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).share_mode(SHARE_READ);
+    options.open(path).map_err(|error| match error.raw_os_error() {
         Some(SHARING_VIOLATION) => io::ErrorKind::WouldBlock.into(),
         _ => error,
     })
@@ -27,9 +29,9 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// Never.
-pub(crate) fn hold(_: &File) -> io::Result<()> {
+pub fn hold(_: &File) -> io::Result<()> {
     Ok(())
 }
 
 /// Closing it is enough.
-pub(crate) fn release(_: &File) {}
+pub fn release(_: &File) {}

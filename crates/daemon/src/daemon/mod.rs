@@ -22,6 +22,7 @@ use tokio::sync::{Notify, watch};
 use crate::config::Config;
 use crate::page::Page;
 use crate::runtime::Shared;
+use crate::runtime::describe;
 use crate::runtime::heartbeat::Heartbeat;
 use crate::runtime::pool::{self, Pool};
 use crate::runtime::prepare::RequestWorker;
@@ -66,6 +67,7 @@ impl Daemon {
             .map(|path| Transcript::append(path, config.stdio, config.token.clone()))
             .transpose()?;
         config.token.iter().for_each(|token| log::keep_out(token));
+        describe::log_faults(games);
         let tls = config.tls.as_ref().map(Tls::load).transpose()?.map(Tls::new);
         let limits = config.limits.clone();
         let memory = Memory::new(limits.hash_bytes);

@@ -10,6 +10,7 @@ pub(crate) const IDENTITY: &str = "plyd_daemon::identity";
 pub(crate) const KEPT: &str = "plyd_daemon::kept";
 pub(crate) const KEPT_PROMISE: &str = "plyd_daemon::kept::promise";
 pub(crate) const KEPT_TAKE_UP: &str = "plyd_daemon::kept::take_up";
+pub(crate) const LESSONS: &str = "plyd_daemon::lessons";
 pub(crate) const LISTEN: &str = "plyd_daemon::listen";
 pub(crate) const OPERATE: &str = "plyd_daemon::operate";
 pub(crate) const PLACES: &str = "plyd_daemon::places";

@@ -8,6 +8,7 @@ use plyd_protocol::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::log::targets;
 use crate::state::request_error::RequestError;
 use plyd_bridge as bridge;
 use plyd_core::engine::levels::{Level, Rating};
@@ -80,20 +81,40 @@ fn game(entry: &Entry) -> GameInfo {
         players: words(entry.players()),
         by: words(entry.endings.iter()),
         levels: levels(entry),
-        lesson: entry.lesson.iter().map(|step| lesson_step(entry, step)).collect(),
+        // Of a step that cannot be read the log spoke at the start.
+        lesson: entry.lesson.iter().filter_map(|step| lesson_step(entry, step).ok()).collect(),
     }
 }
 
-fn lesson_step(entry: &Entry, step: &engine::LessonStep) -> LessonStep {
-    let rules = settings::written(entry, step.rules).expect("the suite of every game opens its lesson");
-    LessonStep {
+/// Logs what `describe` leaves out of lessons. A game that was registered without its conformance suite may
+/// say nonsense there, and the daemon serves the rest of it all the same.
+pub(crate) fn log_faults(games: &[&'static Entry]) {
+    for entry in games {
+        for step in entry.lesson {
+            if let Err(rule) = lesson_step(entry, step) {
+                tracing::warn!(
+                    target: targets::LESSONS,
+                    game = entry.name,
+                    step = step.title,
+                    rule,
+                    "the lesson lacks a step: there is no such rule"
+                );
+            }
+        }
+    }
+}
+
+/// A step of a lesson; the rule that cannot be read, if there is one.
+fn lesson_step(entry: &Entry, step: &engine::LessonStep) -> Result<LessonStep, &'static str> {
+    let rules = settings::written(entry, step.rules)?;
+    Ok(LessonStep {
         title: step.title.to_owned(),
         text: step.text.to_owned(),
         task: step.task.to_owned(),
         rules: bridge::rules(&rules),
         start: Some(step.start.to_owned()).filter(|text| !text.is_empty()),
         solutions: step.solutions.iter().map(|&mv| mv.to_owned()).collect(),
-    }
+    })
 }
 
 /// The measured strengths of a game's levels.

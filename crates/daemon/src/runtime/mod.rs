@@ -4,7 +4,7 @@
 //! [`Shared`] is what they share: the state under its lock, and what stands beside it. Knows no socket: who
 //! reads and writes calls [`Shared::with`], and is woken by a signal.
 
-mod describe;
+pub(crate) mod describe;
 pub(crate) mod heartbeat;
 pub(crate) mod pool;
 pub(crate) mod prepare;

@@ -3,6 +3,7 @@
 pub(crate) mod accepting;
 mod chaos;
 mod fake;
+mod lessons;
 mod network;
 mod probes;
 mod reload;

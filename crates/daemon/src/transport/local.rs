@@ -6,6 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use plyd_protocol as wire;
+use plyd_protocol::{Envelope, ErrorMessage, Message};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use tracing::Span;
 
 use super::{Form, Next, Received, next_messages};
@@ -75,6 +78,52 @@ impl Connection {
         self.shared.with(|state| received.apply(state));
     }
 
+    /// Sends a line with a request, as [`Connection::send`] does, and waits for the message that answers it,
+    /// as `T` reads it; `meanwhile` gets what else the daemon says until then. It is for a caller that has
+    /// nothing else under way here, so the first final message is the answer.
+    ///
+    /// ```
+    /// use plyd_core::search::clock::now_ns;
+    /// # use plyd_core::engine::Entry;
+    /// use plyd_daemon::{AskError, Config, Daemon};
+    /// use plyd_protocol::{BestMove, ErrorCode};
+    ///
+    /// # static GAMES: &[&Entry] = &[&plyd_core::nim::ENTRY];
+    /// let daemon = Daemon::start(&Config::default(), GAMES)?;
+    /// let connection = daemon.connect();
+    /// let go = br#"{"id":"1","cmd":"go","game":"nim","position":{},"limit":{"depth":9}}"#;
+    /// let best: BestMove = connection.ask(go, now_ns(), |_| {}).expect("a move");
+    /// assert_eq!(best.id, "1");
+    /// let refused = connection.ask::<BestMove>(br#"{"id":"2","cmd":"fly"}"#, now_ns(), |_| {});
+    /// assert!(matches!(refused, Err(AskError::Refused(error)) if error.code == ErrorCode::UnknownCmd));
+    /// # Ok::<(), plyd_daemon::ServeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The daemon refuses the request, the connection is over, or the answer is not what `T` reads.
+    pub fn ask<T: DeserializeOwned>(
+        &self,
+        line: &[u8],
+        arrived_ns: u64,
+        mut meanwhile: impl FnMut(Message),
+    ) -> Result<T, AskError> {
+        self.send(line, arrived_ns);
+        while let Some(lines) = self.receive() {
+            let mut answer = None;
+            for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+                match serde_json::from_slice::<Kind>(line)?.kind.as_str() {
+                    "error" => answer = Some(Err(AskError::Refused(serde_json::from_slice(line)?))),
+                    "result" | "bestmove" => answer = Some(Ok(serde_json::from_slice(line)?)),
+                    _ => meanwhile(serde_json::from_slice::<Envelope>(line)?.message),
+                }
+            }
+            if let Some(answer) = answer {
+                return answer;
+            }
+        }
+        Err(AskError::Ended)
+    }
+
     /// Ends the input: what is under way is answered as `on_eof` says, and then the connection is over.
     pub fn finish_input(&self) {
         self.shared.with(|state| state.input_ended(self.conn, now_ns()));
@@ -94,6 +143,27 @@ impl Connection {
             }
         }
     }
+}
+
+/// Why [`Connection::ask`] has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// The daemon refuses the request.
+    #[error("{}", .0.message)]
+    Refused(Box<ErrorMessage>),
+    /// The connection is over.
+    #[error("the engine has ended")]
+    Ended,
+    /// The answer is not what the caller expects.
+    #[error("no such message: {0}")]
+    Unread(#[from] serde_json::Error),
+}
+
+/// What distinguishes messages.
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(rename = "type")]
+    kind: String,
 }
 
 impl Drop for Connection {

@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use rustix::process::{getpriority_process, setpriority_process};
 use tokio::runtime;
 use tokio::sync::oneshot;
 
@@ -78,13 +77,24 @@ impl Desk {
 /// Lets this thread give way to others, as far as the system does that by thread (Linux).
 pub(super) fn give_way() {
     thread_local!(static GIVES_WAY: Cell<bool> = const { Cell::new(false) });
-    // An administrator's process may be one that gives way more already.
-    let is_before = || getpriority_process(None).is_ok_and(|nice| nice < NICE);
-    if cfg!(target_os = "linux") && !GIVES_WAY.replace(true) && is_before() {
-        // It is as quick as before if that is refused.
-        let _refused = setpriority_process(None, NICE);
+    if !GIVES_WAY.replace(true) {
+        lower_to(NICE);
     }
 }
+
+/// Lowers the priority of this thread to a nice value.
+#[cfg(target_os = "linux")]
+fn lower_to(nice: i32) {
+    // An administrator's process may be one that gives way more already.
+    if rustix::process::getpriority_process(None).is_ok_and(|own| own < nice) {
+        // It is as quick as before if that is refused.
+        let _refused = rustix::process::setpriority_process(None, nice);
+    }
+}
+
+/// Leaves it: other systems have no nice value of a thread's own.
+#[cfg(not(target_os = "linux"))]
+fn lower_to(_: i32) {}
 
 #[cfg(test)]
 mod tests {

@@ -2,9 +2,10 @@
 
 use plyd_client::with_legal;
 use plyd_protocol::{
-    Command, ErrorMessage, MAX_LINE, Message, OfferResult, Outcome, Player, Record, Request,
+    Command, ErrorMessage, MAX_LINE, Message, OfferResult, Outcome, Over, OverOutcome, Player, Request,
 };
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 /// A `go` of that game, with the legal moves if they are wanted and the line holds them.
 pub(super) fn go(id: &str, game: &str, command: Command, legal: Option<&[String]>) -> Vec<u8> {
@@ -29,41 +30,30 @@ pub(super) fn ping(id: &str) -> Vec<u8> {
     json!({ "id": id, "cmd": "ping" }).to_string().into_bytes()
 }
 
-/// The `over` of that game, which a player of it gets; `next` is the game that begins for it now.
-pub(super) fn over(
-    id: &str,
-    game: &str,
-    outcome: &str,
-    message: &str,
-    record: &Record,
-    next: Option<&str>,
-) -> Vec<u8> {
-    let mut over = json!({
-        "id": id, "cmd": "over", "x_game": game, "outcome": outcome, "message": message, "record": record,
-    });
-    if let Some(next) = next {
-        over["next"] = next.into();
-    }
-    over.to_string().into_bytes()
+/// An `over`, which a player of the game gets.
+pub(super) fn over(id: &str, over: &Over) -> Vec<u8> {
+    with_fields(json!({ "id": id, "cmd": "over" }), over)
 }
 
 /// How a game ended for one of its players.
-pub(super) fn outcome(outcome: Option<&Outcome>, player: Player) -> &'static str {
+pub(super) fn outcome(outcome: Option<&Outcome>, player: Player) -> OverOutcome {
     match outcome.map(|outcome| outcome.winner) {
-        None => "void",
-        Some(None) => "drawn",
-        Some(Some(winner)) if winner == player => "won",
-        Some(Some(_)) => "lost",
+        None => OverOutcome::Void,
+        Some(None) => OverOutcome::Drawn,
+        Some(Some(winner)) if winner == player => OverOutcome::Won,
+        Some(Some(_)) => OverOutcome::Lost,
     }
 }
 
 /// The answer to an offer.
 pub(super) fn taken(id: &str, result: &OfferResult) -> Vec<u8> {
-    let mut line = json!({ "type": "result", "id": id, "of": "offer" });
-    if let (Some(line), Ok(serde_json::Value::Object(result))) =
-        (line.as_object_mut(), serde_json::to_value(result))
-    {
-        line.extend(result);
+    with_fields(json!({ "type": "result", "id": id, "of": "offer" }), result)
+}
+
+/// A line with more fields than the first ones.
+fn with_fields(mut line: Value, more: &impl Serialize) -> Vec<u8> {
+    if let (Value::Object(line), Ok(Value::Object(more))) = (&mut line, serde_json::to_value(more)) {
+        line.extend(more);
     }
     line.to_string().into_bytes()
 }
@@ -111,10 +101,10 @@ mod tests {
     fn an_outcome_is_what_it_is_for_the_player() {
         let ended = |winner| Some(Outcome { winner, by: "late".into(), scores: None });
         for (result, player, expected) in [
-            (ended(Some(Player::P1)), Player::P1, "won"),
-            (ended(Some(Player::P1)), Player::P2, "lost"),
-            (ended(None), Player::P1, "drawn"),
-            (None, Player::P2, "void"),
+            (ended(Some(Player::P1)), Player::P1, OverOutcome::Won),
+            (ended(Some(Player::P1)), Player::P2, OverOutcome::Lost),
+            (ended(None), Player::P1, OverOutcome::Drawn),
+            (None, Player::P2, OverOutcome::Void),
         ] {
             assert_eq!(outcome(result.as_ref(), player), expected);
         }

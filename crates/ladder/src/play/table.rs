@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use plyd_arena::referee::{Play, Reply, Step, Terms, Turn};
 use plyd_arena::{Entrant, Strictness, TimeControl};
 use plyd_core::engine::Entry;
-use plyd_protocol::{Player, Seed};
+use plyd_protocol::{Over, OverOutcome, Player, Seed};
 use tokio::sync::oneshot;
 use tokio::task::{JoinSet, spawn_blocking};
 
@@ -177,10 +177,14 @@ impl Table {
             (None, Some(forfeit), _) => forfeit.reason.to_string(),
             (None, None, result) => result.map(|result| ending(entry, &result.by)).unwrap_or_default(),
         };
-        let (name, outcome) = (end.id().name(), line::outcome(result, player));
-        let next = self.next(bot, end.id());
-        let over = |id: &str| line::over(id, &name, outcome, &message, &end.played.record, next.as_deref());
-        self.see_off(bot, place, over).await;
+        let over = Over {
+            x_game: end.id().name(),
+            outcome: line::outcome(result, player),
+            message,
+            record: Some(end.played.record.clone()),
+            next: self.next(bot, end.id()),
+        };
+        self.see_off(bot, place, |id| line::over(id, &over)).await;
     }
 
     /// Sends a bot the end of its game, and gives its place back then. A bot that came back before that was
@@ -207,8 +211,14 @@ impl Table {
 
     /// Announces to its bots that a game that was arranged for them does not begin.
     pub async fn call_off(&self, id: GameId, game: &str, places: [SeatGuard; 2], why: &str) {
-        let (name, record) = (id.name(), unseen(game));
-        let over = |id: &str| line::over(id, &name, "void", why, &record, None);
+        let over = Over {
+            x_game: id.name(),
+            outcome: OverOutcome::Void,
+            message: why.to_owned(),
+            record: Some(unseen(game)),
+            next: None,
+        };
+        let over = |id: &str| line::over(id, &over);
         let [one, other] = places;
         tokio::join!(self.see_off(one.bot(), one, over), self.see_off(other.bot(), other, over));
     }

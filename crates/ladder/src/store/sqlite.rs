@@ -1,13 +1,13 @@
 //! The back end that is a file: SQLite, compiled into the program.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use plyd_arena::lock;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 
 use super::error::StoreError;
 use super::row::{Row, Value};
@@ -123,19 +123,17 @@ impl Lock {
     fn take(database: &Path) -> Result<Option<Self>, StoreError> {
         let mut path = database.as_os_str().to_owned();
         path.push("-serving");
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(PathBuf::from(path))?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Self { file })),
-            Err(Errno::WOULDBLOCK) => Ok(None),
-            Err(error) => Err(StoreError::Io(error.into())),
+        let held = lock::open(Path::new(&path)).and_then(|file| lock::hold(&file).map(|()| file));
+        match held {
+            Ok(file) => Ok(Some(Self { file })),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(StoreError::Io(error)),
         }
     }
 }
 
-/// Closing the file would give the lock back only once no child process has a copy of its descriptor.
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing is what is left if this fails.
-        let _ = flock(&self.file, FlockOperation::Unlock);
+        lock::release(&self.file);
     }
 }

@@ -133,7 +133,8 @@ fn lesson(game: &'static Entry, step: &LessonStep) -> Result<(), String> {
     if [step.title, step.text, step.task].contains(&"") {
         return Err(in_step("title, text or task is missing"));
     }
-    let legal = Sample::new(game, step.rules, step.start)?.root()?.legal();
+    let root = Sample::new(game, step.rules, step.start).and_then(|sample| sample.root());
+    let legal = root.map_err(|fault| in_step(&fault))?.legal();
     if legal.is_empty() {
         return Err(in_step("nobody moves"));
     }
@@ -420,11 +421,20 @@ mod tests {
         };
         static EXPLAINED: Entry = Entry { lesson: &[STEP], ..NIM };
         assert_eq!(entry(&EXPLAINED), Ok(()));
-        static BROKEN: [(&str, Entry); 19] = [
+        static BROKEN: [(&str, Entry); 22] = [
             (
                 "step `End`: `4` is no move",
                 Entry { lesson: &[LessonStep { solutions: &["4"], ..STEP }], ..NIM },
             ),
+            (
+                "step `End`: nim: `lest=3` is no rule",
+                Entry { lesson: &[LessonStep { rules: "lest=3", ..STEP }], ..NIM },
+            ),
+            (
+                "step `End`: nim: the rule `most`: expected an integer",
+                Entry { lesson: &[LessonStep { rules: "most=99", ..STEP }], ..NIM },
+            ),
+            ("step `End`: nim", Entry { lesson: &[LessonStep { start: "three 1", ..STEP }], ..NIM }),
             ("step `End`: nobody moves", Entry { lesson: &[LessonStep { start: "0 1", ..STEP }], ..NIM }),
             ("text or task is missing", Entry { lesson: &[LessonStep { task: "", ..STEP }], ..NIM }),
             ("`Nim` is no name for a game", Entry { name: "Nim", ..NIM }),

@@ -26,7 +26,7 @@ async fn bots_play_every_game_several_at_once_and_learn_how_it_ended() {
         for over in within(bot).await.unwrap() {
             let ended = &records[over["x_game"].as_str().unwrap()];
             let result = ended.played.record.result.as_ref();
-            assert_eq!(over["outcome"], line::outcome(result, player));
+            assert_eq!(over["outcome"], serde_json::json!(line::outcome(result, player)));
             assert_eq!(over["record"], serde_json::to_value(&ended.played.record).unwrap());
         }
     }
