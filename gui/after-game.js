@@ -2,21 +2,26 @@
 import { byId, el } from './dom.js';
 import { against, engineSide, levelOf, playAgain } from './opponents.js';
 
-/** Shows the offers, or takes them away. @param {object|null} about  what the server said of the game; null: it goes on */
+/**
+ * Shows the offers.
+ * @param {object} about  what the server said of the game  @param {(() => void)|null} review  null where it is open
+ */
 export function showAfter(table, about, review) {
 	const host = byId('after');
-	host.hidden = !about;
-	if (!about) return;
+	// What is to be done with a position stands first.
+	if (table.outcome) byId('outcome').after(host);
+	else byId('tools').after(host);
+	host.hidden = false;
 	const { seats } = table;
 	const side = engineSide(seats);
-	const key = JSON.stringify([about.name, seats, table.connection.isOpen]);
+	const key = JSON.stringify([about.name, seats, table.connection.isOpen, Boolean(review)]);
 	if (host.dataset.key === key) return;
 	host.dataset.key = key;
 	const offer = (name, label, title, act, disabled = !table.connection.isOpen) => el('button', { testid: name, title, disabled, onclick: act }, label);
 	const swapped = { p1: seats.p2, p2: seats.p1 };
 	const offers = [
 		offer('rematch', 'Rematch', 'The same once more, with the sides swapped', () => playAgain(table, about, swapped)),
-		offer('review-game', 'Review', 'Mark each move: what it kept, what it gave away', review, false),
+		...review ? [offer('review-game', 'Review', 'Mark each move: what it kept, what it gave away', review, false)] : [],
 	];
 	if (side) {
 		const level = levelOf(seats[side], about);

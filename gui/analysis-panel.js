@@ -28,8 +28,7 @@ export class AnalysisPanel {
 		Object.assign(this, { table, analysis, board, moves });
 		this.#count.value = analysis.multipv;
 		byId('analysis').append(
-			el('div.row', {}, this.#toggle, el('label.inline', {}, this.#count, ' lines'), this.#whole),
-			el('div.row', {}, this.#review, el('label.inline', { title: 'Draw the main line on the board' }, this.#show, ' draw'),
+			el('div.row', {}, this.#toggle, el('label.inline', {}, this.#count, ' lines'), this.#whole, this.#review, el('label.inline', { title: 'Draw the main line on the board' }, this.#show, ' draw'),
 				el('label.inline', { title: 'Colour all legal moves by their value (V)' }, this.#values, ' values')),
 			this.#about, this.#lines, this.#graph,
 		);
@@ -109,6 +108,8 @@ export class AnalysisPanel {
 		// The colours are explained in the place of the search's figures, so that nothing moves.
 		const reviewed = Boolean(this.review && !this.review.root.hidden);
 		this.#lines.hidden = reviewed;
+		this.#count.parentElement.hidden = reviewed;
+		this.#whole.hidden = reviewed && !analysis.progress;
 		this.#review.textContent = this.review?.review.progress ? 'Stop the review' : 'Review';
 		if (this.values) this.values.legend.classList.toggle('unseen', reviewed);
 		this.#about.hidden = reviewed || Boolean(this.values && analysis.all);

@@ -34,6 +34,8 @@ export class BoardView {
 	#under = svg('g.under', { 'aria-hidden': 'true' });
 	#lines = svg('g.lines', { 'aria-hidden': 'true' });
 	#pieces = svg('g.pieces', { 'aria-hidden': 'true' });
+	/** Over the pieces, some of which fill their cells. */
+	#frame = svg('rect.frame', { 'aria-hidden': 'true' });
 	#above = svg('g.above', { 'aria-hidden': 'true' });
 	#shape = '';
 	#focus = [0, 0];
@@ -43,7 +45,7 @@ export class BoardView {
 
 	constructor(host, hand) {
 		this.hand = hand;
-		this.#root.append(this.#cells, this.#under, this.#lines, this.#pieces, this.#above);
+		this.#root.append(this.#cells, this.#under, this.#lines, this.#pieces, this.#frame, this.#above);
 		host.append(this.#root);
 		const root = this.#root;
 		root.addEventListener('click', (event) => this.#click(event));
@@ -155,7 +157,6 @@ export class BoardView {
 		for (let row = 1; row < seen.rows; row += 1) {
 			out.push(svg('path', { d: `M0 ${row * UNIT}h${width}`, class: blockRows && row % blockRows === 0 ? 'heavy' : '' }));
 		}
-		out.push(svg('rect.frame', { width, height }));
 		const [rows, cols] = view.transpose ? [grid.col_labels, grid.row_labels] : [grid.row_labels, grid.col_labels];
 		const label = (text, x, y) => {
 			if (text) out.push(svg('text', { x, y, class: 'label', 'font-size': margin * 0.55 }, text));
@@ -167,6 +168,8 @@ export class BoardView {
 			label(cols?.[view.cols ? seen.cols - 1 - col : col], (col + 0.5) * UNIT, -margin / 2);
 		}
 		this.#lines.replaceChildren(...out);
+		this.#frame.setAttribute('width', width);
+		this.#frame.setAttribute('height', height);
 	}
 
 	#paintCells() {

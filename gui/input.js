@@ -86,10 +86,10 @@ export function cellInput({ board, legal, play, changed, preview }) {
 			return { targets, selected: new Set(chosen) };
 		},
 		prompt() {
-			if (chosen.length) return 'Choose a further cell, or a move of the list.';
+			if (chosen.length) return 'Choose a further cell, or a move under “Legal moves”.';
 			// A pass that is forced touches no cell.
 			const only = legal.length === 1 && !cells.get(legal[0])?.size;
-			return only ? 'There is one move: choose it in the list.' : 'Choose a cell, or a move of the list.';
+			return only ? 'There is one move: choose it under “Legal moves”.' : 'Choose a marked cell.';
 		},
 		cell: (cell) => choose(cell.join()),
 		drag(from, to) {

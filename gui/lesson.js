@@ -41,12 +41,22 @@ export class Lesson {
 		board.dataset.testid = 'lesson-board';
 		board.setAttribute('aria-label', 'Board of the lesson');
 		this.#dialog.addEventListener('close', () => this.#ended());
-		this.#dialog.addEventListener('keydown', (event) => {
-			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-			if (event.key === 'Escape') this.close();
-			else if (event.key === 'Enter' || event.key === ' ' || !(this.#input?.key?.(event) ?? false)) return;
-			event.preventDefault();
-		});
+		// Wherever the focus is: the lesson's board is the only one that can be played on.
+		document.addEventListener('keydown', (event) => this.#key(event), true);
+	}
+
+	#key(event) {
+		if (!this.isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
+		const { target } = event;
+		const isHere = this.#dialog.contains(target);
+		// What is typed elsewhere, as in a dialog above, is not for the lesson.
+		if (!isHere && (target.closest('input, select, textarea, dialog, [popover]') || document.querySelector('dialog:modal'))) return;
+		// Those of the page's board and of its buttons; of the lesson's it moves and presses them.
+		const isGame = /^(.|Arrow\w+|Home|End)$/.test(event.key) && event.key !== ' ';
+		if (event.key === 'Escape') this.close();
+		else if (!isGame || (!(this.#input?.key?.(event) ?? false) && isHere)) return;
+		event.preventDefault();
+		event.stopPropagation();
 	}
 
 	get isOpen() {
@@ -81,7 +91,7 @@ export class Lesson {
 			if (matchMedia(COVERS).matches) this.#dialog.showModal();
 			else this.#dialog.show();
 			this.#cover(true);
-			// Nobody asked for it: the keys stay with the game.
+			// Nobody asked for it: no button of it is pressed by Enter.
 			if (byItself && !this.#dialog.matches(':modal')) document.activeElement.blur();
 		}
 		await loadLook(about.name);
@@ -108,9 +118,10 @@ export class Lesson {
 			el('div.row.end', {}, parts.back, parts.again, parts.reveal, parts.next));
 	}
 
-	/** What lies below the lesson can be reached neither by keys nor by a screen reader. */
+	/** What lies below the lesson, and the board beside it, waits: it takes no clicks, and is not read. */
 	#cover(covers) {
-		for (const part of this.#dialog.parentElement.children) {
+		const deck = this.#dialog.parentElement;
+		for (const part of [...deck.children, ...document.querySelectorAll('.board-row, .more')]) {
 			if (part !== this.#dialog && !part.classList.contains('strip')) part.inert = covers;
 		}
 	}

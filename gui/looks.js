@@ -12,6 +12,7 @@
  * @property {(move: string) => string|undefined} [slide]  the side to which a move sends everything
  * @property {(move: string) => {stages: Array<Array<[number, number]>>, side?: string}|null} [entry]  the cells that one chooses
  *   for a move, stage by stage, and the side of the cell if the move is one of several walls there
+ * @property {object} [first]  rules of somebody's first game, where one by the usual rules would be long
  */
 import { arrowSide } from './board.js';
 import { cellAt, pieceKey } from './changes.js';

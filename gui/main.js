@@ -10,12 +10,13 @@ import { HistoryPanel } from './history-panel.js';
 import { layerSwitches } from './layers.js';
 import { loadLook, moveWords } from './looks.js';
 import { switches } from './preferences.js';
-import { isLive, newId, toEnd } from './record.js';
+import { flagOutcome, isLive, newId, toEnd } from './record.js';
 import { connection } from './server.js';
 import { seatName, SeatsPanel } from './seats-panel.js';
 import { keep, lessonsSeen, remember, rememberLesson, restore, wasHere } from './storage.js';
 import { PLAIN, turned, TURNS } from './symmetry.js';
 import { Table } from './table.js';
+import { you } from './opponents.js';
 import { MovesPanel } from './moves-panel.js';
 import { outcomeWords, playerName } from './words.js';
 
@@ -59,6 +60,9 @@ const button = (name) => document.querySelector(`[data-testid="${name}"]`);
 
 // What is shown
 
+/** The game on the table when it was last drawn. */
+let shownId = '';
+
 function draw() {
 	const { game, node } = table;
 	if (!game) return;
@@ -72,6 +76,7 @@ function draw() {
 		document.documentElement.dataset.ready = '';
 	}
 	document.body.dataset.mode = table.mode;
+	forget(game.id);
 	byId('title').textContent = titleOf(game.game);
 	document.title = `plyd – ${byId('title').textContent}`;
 	board.draw();
@@ -81,7 +86,7 @@ function draw() {
 	panel.draw();
 	const over = byId('outcome');
 	over.hidden = !table.outcome;
-	over.textContent = table.outcome ? outcomeWords(table.outcome, settled.get(game.game)?.by) : '';
+	over.textContent = table.outcome ? outcomeWords(table.outcome, settled.get(game.game)?.by, you(table.seats)) : '';
 	drawAfter();
 	teach();
 	const slider = byId('slider');
@@ -91,6 +96,17 @@ function draw() {
 	drawButtons();
 	keepTable();
 	showAddress(game, connection.isOpen && table.settled ? begun(game.game) : null);
+}
+
+/** What was said of another game is over. @param {string} id  of the game on the table */
+function forget(id) {
+	if (id === shownId) return;
+	// Before the first game it may be why there is another one than was asked for.
+	if (shownId) {
+		byId('alert').hidden = true;
+		announce('');
+	}
+	shownId = id;
 }
 
 function keepTable() {
@@ -116,9 +132,15 @@ async function openLibrary() {
 
 /** What is offered after a game, which most games do not need at once. */
 async function drawAfter() {
-	const about = table.outcome && settled.get(table.game.game);
-	if (!about) byId('after').hidden = true;
-	else (await import('./after-game.js')).showAfter(table, table.outcome ? about : null, () => {
+	// Who goes through the review of a game that is over is offered the next one, too.
+	const reviewed = () => table.mode === 'analyse' && panel.review?.isOfEnded;
+	const about = (table.outcome || reviewed()) && settled.get(table.game.game);
+	byId('after').hidden = !about;
+	if (!about) return;
+	const { showAfter } = await import('./after-game.js');
+	// Meanwhile another position may have come.
+	if (!table.outcome && !reviewed()) return;
+	showAfter(table, about, reviewed() ? null : () => {
 		setMode('analyse');
 		table.goTo(0);
 		if (!panel.review?.review.progress) panel.startReview();
@@ -162,6 +184,7 @@ function drawButtons() {
 	button('move-now').hidden = !table.thinking || !end;
 	button('play-on').hidden = end || Boolean(outcome) || !button('play-hint').hidden;
 	for (const mode of ['play', 'analyse']) button(`mode-${mode}`).setAttribute('aria-pressed', String(table.mode === mode));
+	button('pause').disabled = Boolean(outcome);
 	button('pause').textContent = table.paused ? 'Go on' : 'Pause';
 	button('pause').setAttribute('aria-pressed', String(table.paused));
 }
@@ -187,6 +210,7 @@ table.addEventListener('thinking', () => {
 analysis.addEventListener('change', () => {
 	panel.draw();
 	played.draw();
+	drawAfter();
 	keepTable();
 });
 table.addEventListener('trouble', (event) => {
@@ -240,6 +264,11 @@ async function opened() {
 	}
 }
 
+/** Whether a game has come to its end, wherever one looks at it. */
+async function isOver(game) {
+	return Boolean(flagOutcome(game) ?? (await table.inspect(game.moves.length, game)).outcome);
+}
+
 /** How a game under such rules begins. */
 const begun = (game) => async (rules) => (await table.ask({ game, rules }, {}, ['record'])).record;
 
@@ -253,10 +282,12 @@ async function openAddress(read) {
 	try {
 		wanted = read();
 		if (!wanted) return false;
+		byId('alert').hidden = true;
 		const { game, rules, start, moves, ply } = wanted;
 		if (!connection.hello.games.includes(game)) throw new Error(`This server has no game ${game}.`);
-		// A link to a game alone goes on with the one that is on the table.
-		if (table.game?.game === game && !Object.keys(rules).length && start === undefined && !moves.length) return false;
+		// A link to a game alone goes on with the one that is on the table, unless that is over.
+		const isAlone = !Object.keys(rules).length && start === undefined && !moves.length;
+		if (isAlone && table.game?.game === game && !await isOver(table.game)) return false;
 		const specs = (await describe(game)).rules;
 		// Nobody is hurried by a game that was sent: one looks first.
 		await table.begin(game, typed(rules, specs), { ...start === undefined ? {} : { start }, moves }, { ply, paused: moves.length > 0 });
@@ -280,7 +311,11 @@ connection.addEventListener('lost', (event) => {
 	const why = event.detail.reason ? ` (${event.detail.reason})` : '';
 	showConnection('lost', `Connection lost${why}; next try in ${seconds} s. The game is kept.`);
 });
-connection.addEventListener('notice', (event) => alert(event.detail.message, false));
+connection.addEventListener('notice', ({ detail: { kind, id, message } }) => {
+	// What concerns one search of many, such as one for which the machine was too busy, is no trouble of the player.
+	if (kind === 'warning' && id) console.info(message);
+	else alert(message, false);
+});
 byId('reconnect').addEventListener('click', () => connection.connect());
 window.addEventListener('online', () => connection.connect());
 document.addEventListener('visibilitychange', () => { if (!document.hidden) connection.connect(); });
@@ -339,6 +374,7 @@ byId('views').append(el('button', {
 /** Analysing begins with the mode; back in the game nothing runs that could tell. */
 function setMode(mode) {
 	if (analysis.progress) analysis.endSweep();
+	lesson?.close();
 	if (mode === 'play' && panel.review?.review.progress) panel.review.review.stop();
 	table.setMode(mode);
 	analysis.turn(mode === 'analyse');

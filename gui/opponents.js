@@ -6,8 +6,8 @@
  */
 import { randomSeed } from './form.js';
 
-/** The level of those who have not chosen one: they can win. */
-export const FIRST_LEVEL = 3;
+/** The level of those who have not chosen one: they can win, also on the side that is lost under perfect play. */
+export const FIRST_LEVEL = 1;
 
 const NAMES = [
 	'Beginner', 'Learner', 'Casual', 'Improver', 'Regular', 'Club player', 'Skilled', 'Strong', 'Expert', 'Full strength',
@@ -31,6 +31,12 @@ const engine = (level) => ({ kind: 'engine', options: { level } });
 /** The side that an engine plays against a person; null if people or engines are among themselves. @param {Seats} seats */
 export function engineSide({ p1, p2 }) {
 	return p1.kind === p2.kind ? null : p1.kind === 'engine' ? 'p1' : 'p2';
+}
+
+/** The side of the one person who plays against an engine; null if people or engines are among themselves. @param {Seats} seats */
+export function you(seats) {
+	const side = engineSide(seats);
+	return side && (side === 'p1' ? 'p2' : 'p1');
 }
 
 /** The level of a seat's engine, where it is not given the full strength. */

@@ -48,17 +48,23 @@ export function pieceShape(piece, places) {
 	return group;
 }
 
-/** One outline around several cells: squares, and bridges between neighbours. */
+/** One outline around several cells: squares, and bridges between neighbours. As one path, so that no seams are seen. */
 function covering(places) {
-	const body = svg('g.body', {});
 	const inset = 9;
 	const side = UNIT - 2 * inset;
-	for (const [x, y] of places) {
-		body.append(svg('rect', { x: x - side / 2, y: y - side / 2, width: side, height: side, rx: 20 }));
-		for (const [u, v] of places) {
-			if (u === x + UNIT && v === y) body.append(svg('rect', { x, y: y - side / 2, width: UNIT, height: side }));
-			if (v === y + UNIT && u === x) body.append(svg('rect', { x: x - side / 2, y, width: side, height: UNIT }));
-		}
-	}
-	return body;
+	const parts = places.flatMap(([x, y]) => [
+		rounded(x - side / 2, y - side / 2, side, side, 20),
+		...places.flatMap(([u, v]) => {
+			if (u === x + UNIT && v === y) return [rounded(x, y - side / 2, UNIT, side, 0)];
+			return v === y + UNIT && u === x ? [rounded(x - side / 2, y, side, UNIT, 0)] : [];
+		}),
+	]);
+	return svg('path.body', { d: parts.join('') });
+}
+
+/** A rectangle as a part of a path. */
+function rounded(x, y, width, height, r) {
+	const [w, h] = [width - 2 * r, height - 2 * r];
+	const corner = (dx, dy) => (r ? `a${r} ${r} 0 0 1 ${dx} ${dy}` : '');
+	return `M${x + r} ${y}h${w}${corner(r, r)}v${h}${corner(-r, r)}h${-w}${corner(-r, -r)}v${-h}${corner(r, -r)}z`;
 }

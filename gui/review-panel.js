@@ -2,7 +2,9 @@
 import { el } from './dom.js';
 import { moveWords } from './looks.js';
 import { moveNumber } from './record.js';
+import { you } from './opponents.js';
 import { ERRORS, lossOf, markOf, Review } from './review.js';
+import { later } from './value.js';
 import { count, flipped, playerName, viewWords } from './words.js';
 
 /** How long a move is thought about at most: as `plyd review` does. */
@@ -10,22 +12,38 @@ const LIMIT = { time_ms: 500 };
 /** How long a move that somebody tries is thought about. */
 const TRIAL_MS = 1000;
 
-/** Each mark in words, with a sign for the list of moves. */
+/** Each mark in words, with a sign for the list of moves, and in the words of a count. */
 const MARKS = {
-	forced: ['the only legal move', ''], kept_win: ['kept the win', '✓'], wins_later: ['wins later than it might', '↻'],
-	kept_draw: ['kept the draw', '='], best_defence: ['best defence', '◆'], was_lost: ['lost anyway', '·'],
-	lost_sooner: ['loses sooner than it need', '↯'], gave_points: ['gave points away', '−'], threw_away: ['threw it away', '✗'],
-	best: ['about the best', '~'], good: ['good', '~'], inaccuracy: ['an inaccuracy', '?!'], mistake: ['a mistake', '?'],
-	blunder: ['a blunder', '??'], unknown: ['unknown', ''],
+	forced: ['the only legal move', '', 'forced'], kept_win: ['kept the win', '✓', 'kept the win'],
+	wins_later: ['wins later than it might', '↻', 'slower than need be'], kept_draw: ['kept the draw', '=', 'kept the draw'],
+	best_defence: ['best defence', '◆', 'best defence'], was_lost: ['lost anyway', '·', 'in a lost position'],
+	lost_sooner: ['loses sooner than it need', '↯', 'lost sooner'], gave_points: ['gave points away', '−', 'gave points away'],
+	threw_away: ['', '✗', 'threw it away'], best: ['about the best', '~', 'about the best'], good: ['good', '~', 'good'],
+	inaccuracy: ['an inaccuracy', '?!', 'inaccurate'], mistake: ['a mistake', '?', 'mistaken'], blunder: ['a blunder', '??', 'blunders'],
+	unknown: ['unknown', '', 'unknown'],
 };
+/** What cost time and nothing else: [one, several] in words. */
+const SLOWER = { wins_later: ['slower win', 'slower wins'], lost_sooner: ['quicker loss', 'quicker losses'] };
 const ESTIMATED = ['best', 'good', 'inaccuracy', 'mistake', 'blunder'];
 
+/** What a move is worth, as the position behind it: that is the number which the list of moves shows. */
+const behind = ({ after }) => after && later(after, false);
 const inView = ({ player }, score) => viewWords(score && (player === 'p2' ? flipped(score) : score));
-const words = ({ mark }) => `${ESTIMATED.includes(mark) ? 'by estimate ' : ''}${MARKS[mark][0]}`;
+/** A mark in words. @param {import('./review.js').Reviewed} reviewed */
+const words = ({ mark, before }) => (mark === 'threw_away' ? `threw the ${before.proof.outcome} away`
+	: `${ESTIMATED.includes(mark) ? 'by estimate ' : ''}${MARKS[mark][0]}`);
+
+/** The sign that a mark has in the list of moves; an empty text if it has none. */
+function signOf(mark) {
+	const isEstimate = ESTIMATED.includes(mark);
+	return MARKS[mark][1] && el('span', {
+		'data-mark': mark, class: `review-mark${isEstimate ? ' estimate' : ''}`, title: isEstimate ? 'By estimate' : 'Proven',
+	}, MARKS[mark][1]);
+}
 
 export class ReviewPanel {
 	#about = el('p.reviewed', { testid: 'reviewed', role: 'status' });
-	#counts = el('p.counts', { testid: 'counts' });
+	#counts = el('div.counts', { testid: 'counts' });
 	#buttons = {};
 	/** The mistake for which a better move is looked for, the node before it, and what was said of the last try. */
 	#trial = null;
@@ -37,12 +55,12 @@ export class ReviewPanel {
 			this.#buttons[testid] = el('button', { testid, title, onclick: act }, label);
 			return this.#buttons[testid];
 		};
-		this.root = el('section.review', { 'aria-label': 'Review' }, this.#about, el('div.row', {},
+		this.root = el('section.review', { 'aria-label': 'Review' }, el('div.head', {}, this.#about,
+			button('review-close', 'Hide the review', () => this.close(), '✕')), el('div.row', {},
 			button('mistake-before', 'The mistake before (key M with Shift)', () => this.jump(-1), '‹ Mistake'),
 			button('mistake-next', 'The next mistake (key M)', () => this.jump(1), 'Mistake ›'),
-			button('find-better', 'Back to before the mistake, to try it better', () => this.find(), 'Find the better move'),
-			button('show-better', 'The better move, on the board', () => this.show(), 'Show it'),
-			button('review-close', 'Hide the review', () => this.close(), '✕')), this.#counts);
+			button('find-better', 'Back to before the mistake, to try it better', () => this.find(), 'Find better'),
+			button('show-better', 'The better move, on the board', () => this.show(), 'Show better')), this.#counts);
 		this.review.addEventListener('change', () => this.draw());
 		table.addEventListener('change', () => this.draw());
 	}
@@ -53,6 +71,11 @@ export class ReviewPanel {
 		if (this.review.progress) this.review.stop();
 		else this.review.start(LIMIT);
 		this.changed();
+	}
+
+	/** Whether the review of the game on the table, which is over, is open. */
+	get isOfEnded() {
+		return !this.root.hidden && this.review.isOver && this.review.of?.root === this.table.game.root;
 	}
 
 	close() {
@@ -66,7 +89,7 @@ export class ReviewPanel {
 	markAt(ply) {
 		const known = this.root.hidden ? null : this.review.at(ply);
 		return known && { mark: known.mark, sign: MARKS[known.mark][1], isEstimate: ESTIMATED.includes(known.mark),
-			title: `${words(known)}: ${inView(known, known.before)}, then ${inView(known, known.after)}` };
+			title: `${words(known)}: ${inView(known, known.before)}, then ${inView(known, behind(known))}` };
 	}
 
 	/** Goes to the position after the next mistake, or the one before. */
@@ -125,7 +148,7 @@ export class ReviewPanel {
 				better = tried !== move.move && (mark === 'unknown' ? null : !ERRORS.includes(mark));
 			}
 			const verdict = better ? 'yes, that is better' : better === null ? 'that is not known' : 'no, not that one';
-			trial.said = `${moveWords(game.game, tried)}: ${verdict} (${inView(move, score)}).${better ? '' : ' Try again.'}`;
+			trial.said = `${moveWords(game.game, tried)}: ${verdict} (${inView(move, score && later(score, false))}).${better ? '' : ' Try again.'}`;
 		} catch (error) {
 			trial.said = error.message;
 		}
@@ -136,7 +159,7 @@ export class ReviewPanel {
 		const move = this.#here();
 		if (!move?.better) return;
 		if (!this.#open) this.find();
-		this.#trial.said = `Better: ${moveWords(this.table.game.game, move.better.move)} (${inView(move, move.better.score)}).`;
+		this.#trial.said = `Better: ${moveWords(this.table.game.game, move.better.move)} (${inView(move, move.better.score && later(move.better.score, false))}).`;
 		this.#trial.shown = true;
 		this.draw();
 	}
@@ -158,19 +181,47 @@ export class ReviewPanel {
 		if (this.root.hidden || !table.game) return;
 		if (this.#trial && (table.mode !== 'analyse' || !this.#open)) this.#endTrial();
 		const here = this.#here();
-		this.#about.textContent = this.#words(here);
+		const sign = here && !this.#trial && !review.progress ? signOf(here.mark) : '';
+		this.#about.replaceChildren(sign, sign && ' ', this.#words(here));
 		const plies = review.mistakes();
 		const { cursor } = table.game;
 		this.#buttons['mistake-before'].disabled = !plies.some((ply) => ply + 1 < cursor);
 		this.#buttons['mistake-next'].disabled = !plies.some((ply) => ply + 1 > cursor);
 		this.#buttons['find-better'].disabled = !here || !ERRORS.includes(here.mark);
 		this.#buttons['show-better'].hidden = !here?.better;
-		this.#counts.textContent = ['p1', 'p2'].map((player) => {
-			const marks = Object.entries(review.counts(player)).sort((a, b) => b[1] - a[1]);
-			return marks.length ? `${playerName(player)}: ${marks.map(([mark, n]) => `${n} ${words({ mark })}`).join(', ')}.` : '';
-		}).filter(Boolean).join(' ');
+		this.#drawCounts();
 		this.moves.draw();
 		this.changed();
+	}
+
+	/** How often each mark was given to a side, with its sign: what the signs in the list of moves mean. */
+	#drawCounts() {
+		this.#counts.replaceChildren(...['p1', 'p2'].flatMap((player) => {
+			const marks = Object.entries(this.review.counts(player)).sort((a, b) => b[1] - a[1]);
+			if (!marks.length) return [];
+			return [el('p', {}, `${this.#who(player)}: `, ...marks.flatMap(([mark, n], index) => {
+				return [index ? ', ' : '', signOf(mark), ` ${n} ${MARKS[mark][2]}`];
+			}))];
+		}));
+	}
+
+	/** A side in the words of the one who reads: they may have played it. */
+	#who(player) {
+		const mine = you(this.table.seats);
+		return !mine ? playerName(player) : mine === player ? 'You' : 'The opponent';
+	}
+
+	/** How many mistakes each side made; what only took longer is no mistake. */
+	#found() {
+		const by = ['p1', 'p2'].map((player) => {
+			const counts = this.review.counts(player);
+			const slower = Object.entries(SLOWER).filter(([mark]) => counts[mark])
+				.map(([mark, [one, several]]) => `${counts[mark]} ${counts[mark] === 1 ? one : several}`);
+			const mistakes = ERRORS.filter((mark) => !SLOWER[mark]).reduce((sum, mark) => sum + (counts[mark] ?? 0), 0);
+			const who = this.#who(player);
+			return `${mistakes} by ${/^Player/.test(who) ? who : who.toLowerCase()}${slower.length ? ` (and ${slower.join(', ')})` : ''}`;
+		});
+		return `Mistakes found: ${by.join(', ')}. Go to a move to read about it.`;
 	}
 
 	#words(here) {
@@ -178,9 +229,9 @@ export class ReviewPanel {
 		if (this.#trial) return this.#trial.said;
 		if (review.progress) return `Reviewing: ${review.progress[0]} of ${count(review.progress[1], 'move')}.`;
 		if (review.trouble) return review.trouble;
-		if (!here) return review.moves.size ? `${count(review.mistakes().length, 'mistake')} found. Go to a move to read about it.` : 'No move to review.';
+		if (!here) return review.moves.size ? this.#found() : 'No move to review.';
 		const number = moveNumber(table.game.moves, here.ply);
-		const values = here.mark === 'forced' ? inView(here, here.before) : `${inView(here, here.before)} before, ${inView(here, here.after)} after`;
+		const values = here.mark === 'forced' ? inView(here, here.before) : `${inView(here, here.before)} before, ${inView(here, behind(here))} after`;
 		return `${number}. ${here.move}: ${words(here)}${here.only && here.mark !== 'forced' ? ', the only move' : ''} (${values}).`;
 	}
 }

@@ -8,11 +8,13 @@
  *   after?: Score, loss?: number, better?: object}} Reviewed  `ply` from 0; scores from the view of the one who moves
  */
 import { ConnectionLost } from './plyd/errors.js';
-import { positionOf } from './record.js';
-import { atLeast, earlier, likelihood, ofEnd, proofOf, resultOf, surer } from './value.js';
+import { flagOutcome, positionOf } from './record.js';
+import { atLeast, earlier, later, likelihood, ofAnyMove, ofEnd, ofLost, proofOf, resultOf, surer } from './value.js';
 
 /** What counts of a loss between a proof and an estimate, because estimates shy away from certainty. */
 const MIXED = 0.5;
+/** How many times the limit is spent once more on a move that seems to have lost the game. */
+const DOUBT = 8;
 /** From which loss of likelihood on an estimated move is what. */
 const STEPS = [[0.15, 'blunder'], [0.1, 'mistake'], [0.05, 'inaccuracy']];
 
@@ -62,6 +64,8 @@ export class Review extends EventTarget {
 		this.trouble = '';
 		/** The game that was reviewed: of another one nothing is known. */
 		this.of = null;
+		/** Whether that game has come to its end. */
+		this.isOver = false;
 		table.addEventListener('change', () => {
 			// A look at a variation of the game ends nothing.
 			if (this.progress && table.game?.root !== this.of.root) this.stop();
@@ -105,6 +109,7 @@ export class Review extends EventTarget {
 			const { decisive } = await table.ask(game, positionOf(game, 0), ['decisive']);
 			const judge = new Judge(this.#asker(game, run, limit), decisive, this.hasExact(game.game));
 			const end = await table.inspect(game.moves.length, game);
+			this.isOver = Boolean(end.outcome ?? flagOutcome(game));
 			let behind = end.outcome && { player: 'p1', score: ofEnd(end.outcome, 'p1') };
 			for (let ply = game.moves.length - 1; ply >= opening && run === this.#run; ply -= 1) {
 				const { to_move: player, legal, outcome } = await table.inspect(ply, game);
@@ -122,6 +127,8 @@ export class Review extends EventTarget {
 				this.progress = [this.moves.size, chosen];
 				this.#emit();
 			}
+			carryOn(this.moves, decisive);
+			for (const { ply, player, before } of this.moves.values()) table.note(ply, player, before, game);
 		} catch (error) {
 			if (run !== this.#run) return;
 			if (!(error instanceof ConnectionLost)) this.trouble = error.message;
@@ -164,6 +171,30 @@ export class Review extends EventTarget {
 	}
 }
 
+/**
+ * Lets proofs hold for what comes after them: each move of a lost position loses, and what a move is proven to be worth the
+ * position behind it is, too. Chance breaks it off. No move becomes an error by it.
+ * @param {Map<number, Reviewed>} moves  by ply
+ */
+export function carryOn(moves, decisive) {
+	for (const ply of [...moves.keys()].sort((a, b) => a - b)) {
+		const move = moves.get(ply);
+		const last = moves.get(ply - 1);
+		const here = proofOf(last?.after) ? later(last.after, last.player !== move.player) : null;
+		const before = !proofOf(move.before) && here ? here : move.before;
+		const inferred = move.mark === 'forced' ? proofOf(before) && before : ofAnyMove(before);
+		const after = !proofOf(move.after) && inferred ? inferred : move.after;
+		if (!before || !after || (before === move.before && after === move.after)) continue;
+		const loss = lossOf(before, after, decisive);
+		const mark = move.mark === 'forced' ? 'forced' : markOf(before, after, move.mark === 'best', loss);
+		const isError = ERRORS.includes(mark);
+		if (isError && !ERRORS.includes(move.mark)) continue;
+		Object.assign(move, { before, after, mark, proven: PROVEN.includes(mark) });
+		if (move.loss !== undefined) move.loss = loss ?? undefined;
+		if (!isError) move.better = undefined;
+	}
+}
+
 /** Judges moves, as `crates/core/src/review` does. */
 class Judge {
 	/** @param {(ply: number, parts: number, more?: object) => Promise<object>} best  the best line of a position, by a part */
@@ -178,8 +209,13 @@ class Judge {
 			const value = behind ?? (await this.best(ply, 2, { exact: this.hasExact })).score;
 			return { mark: 'forced', proven: false, only: true, before: value, after: value };
 		}
-		const { line, after } = await this.#compare(ply, move, others, behind);
-		const before = atLeast(line.score, after);
+		let { line, after } = await this.#compare(ply, move, others, behind);
+		let before = atLeast(line.score, after);
+		const surely = await this.#doubted(ply, others, before, after);
+		if (surely) {
+			before = ofLost(after, surely.score) ?? surely.score;
+			line = surely;
+		}
 		const loss = before && after ? lossOf(before, after, this.decisive) : null;
 		const isBest = line.move === move || same(before, after);
 		const mark = before && after ? markOf(before, after, isBest, loss) : 'unknown';
@@ -203,6 +239,17 @@ class Judge {
 		// As deep as the best move, because evaluations swing with the side to move.
 		const alone = await this.best(ply, 4, { exact, searchmoves: [move], depth: found.depth || undefined });
 		return { line: found, after: alone.score };
+	}
+
+	/**
+	 * The best other move, if it is proven what it is worth and only estimated until now, and the move that was played seems to
+	 * have lost the game.
+	 */
+	async #doubted(ply, others, before, after) {
+		if (proofOf(after)?.outcome !== 'loss' || !before || proofOf(before)) return null;
+		if (!ERRORS.includes(markOf(before, after, false, lossOf(before, after, this.decisive)))) return null;
+		const line = await this.best(ply, 1 / DOUBT, { searchmoves: others });
+		return proofOf(line.score) ? line : null;
 	}
 
 	/** Whether each of the other moves is proven to have a worse result than a move of this value. */

@@ -8,6 +8,8 @@ import { clockWords, flipped, other, playerName, short, viewWords } from './word
 
 /** Options that stand first; the others are folded away. */
 const FIRST = ['level', 'player', 'eval'];
+/** As many letters of a move's words have room in a strip. */
+const SHORT = 12;
 /** How long one may type before options are sent. */
 const SETTLE_MS = 400;
 
@@ -21,7 +23,10 @@ export function seatName(seat) {
 function lastMove(game, node, player) {
 	const move = game?.moves.slice(0, game.cursor).findLast((ply) => !isChance(ply));
 	// Who moved is not asked for: it is the one who does not move now, or any once the game is over.
-	return move && node && !node.outcome && node.to_move === other(player) ? `played ${moveWords(game.game, move)}` : '';
+	if (!move || !node || node.outcome || node.to_move !== other(player)) return '';
+	const words = moveWords(game.game, move);
+	// Longer ones would be cut off.
+	return `played ${words.length > SHORT ? move : words}`;
 }
 
 export class SeatsPanel {

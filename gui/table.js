@@ -12,6 +12,7 @@ import { ConnectionLost } from './plyd/errors.js';
 import * as record from './record.js';
 import { against, FIRST_LEVEL } from './opponents.js';
 import { PLAIN } from './symmetry.js';
+import { surer } from './value.js';
 import { flipped } from './words.js';
 
 /** What is asked about each position. */
@@ -299,7 +300,9 @@ export class Table extends EventTarget {
 
 	/** Remembers what a search found of a position on the line that a game shows. */
 	note(ply, player, score, game = this.game) {
-		if (score && game.line[ply]) game.line[ply].score = player === 'p2' ? flipped(score) : score;
+		const node = score && game.line[ply];
+		// What was proven before is not forgotten for what says less.
+		if (node) node.score = surer(player === 'p2' ? flipped(score) : score, node.score);
 	}
 
 	#stopThinking() {

@@ -29,15 +29,37 @@ export function ofEnd({ winner, scores }, player) {
 	return { bound: 'exact', proof: outcome === 'draw' ? { outcome } : { outcome, plies: 0 } };
 }
 
-/** The value of a move from that of the position behind it; `turns` if the other side is to move there. @returns {Score} */
-export function earlier(score, turns) {
+/** A value as it is seen so many plies earlier; `turns` if by the other side. @returns {Score} */
+function seenFrom(score, turns, by) {
 	const out = turns ? flipped(score) : { ...score };
 	if (out.proof) {
 		out.proof = { ...out.proof };
-		for (const name of ['plies', 'plies_max']) if (out.proof[name] !== undefined) out.proof[name] += 1;
+		for (const name of ['plies', 'plies_max']) if (out.proof[name] !== undefined) out.proof[name] = Math.max(0, out.proof[name] + by);
 	}
 	return out;
 }
+
+/** The value of a move from that of the position behind it; `turns` if the other side is to move there. */
+export const earlier = (score, turns) => seenFrom(score, turns, 1);
+
+/** The value of the position behind a move from that of the move: the way back of `earlier`. */
+export const later = (score, turns) => seenFrom(score, turns, -1);
+
+/** The value of each move of a position that is proven to be lost: they all lose, none of them later. @returns {Score|null} */
+export function ofAnyMove(position) {
+	const found = proofOf(position);
+	return found?.outcome === 'loss' ? lostWithin(found.plies ?? found.plies_max) : null;
+}
+
+/** The value of a position in which one move is lost, and so is the best of all others. @returns {Score|null} */
+export function ofLost(one, other) {
+	const [first, second] = [ofAnyMove(one)?.proof, ofAnyMove(other)?.proof];
+	if (!first || !second) return null;
+	const most = Math.max(first.plies_max ?? Infinity, second.plies_max ?? Infinity);
+	return lostWithin(most === Infinity ? undefined : most);
+}
+
+const lostWithin = (most) => ({ bound: 'exact', proof: { outcome: 'loss', ...most === undefined ? {} : { plies_max: most } } });
 
 /** Of two values of the same thing the one that says more: an exact proof, a proof, an estimate, of which the first counts. */
 export function surer(first, second) {

@@ -1,6 +1,6 @@
 /** The first visit: the server's games as pictures to choose from. Who chooses one plays it, against somebody who can be beaten. */
 import { byId, el } from './dom.js';
-import { loadLook } from './looks.js';
+import { loadLook, lookOf } from './looks.js';
 import { miniature } from './miniature.js';
 import { against, beginGame, FIRST_LEVEL } from './opponents.js';
 import { remember } from './storage.js';
@@ -19,7 +19,8 @@ export async function welcome(table, games, describe) {
 		const card = el('button.card', { testid: `welcome-${name}` }, picture, el('strong', {}, called), el('span', {}, line));
 		card.addEventListener('click', async () => {
 			try {
-				await beginGame(table, await describe(name), { seats: against(FIRST_LEVEL) });
+				const [about] = await Promise.all([describe(name), loadLook(name)]);
+				await beginGame(table, about, { rules: lookOf(name).first, seats: against(FIRST_LEVEL) });
 				dialog.close();
 			} catch (fault) {
 				error.textContent = fault.message;
@@ -29,7 +30,7 @@ export async function welcome(table, games, describe) {
 	});
 	dialog.replaceChildren(
 		el('h2', { id: 'welcome-title' }, 'Choose a game'),
-		el('p.help', {}, `You begin, against an opponent whom one can beat: level ${FIRST_LEVEL} of 10.`),
+		el('p.help', {}, `You begin, against a beginner: level ${FIRST_LEVEL} of 10. Each game is explained first.`),
 		el('div.cards', {}, ...cards.map(({ card }) => card)), error,
 		el('div.row.end', {}, el('button', { testid: 'welcome-close', onclick: () => dialog.close() }, 'Not now')));
 	const closed = new Promise((resolve) => { dialog.addEventListener('close', resolve, { once: true }); });

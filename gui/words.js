@@ -90,10 +90,13 @@ export function height(score, scale) {
 	return score.proof ? 0 : null;
 }
 
-/** @param {Array<{name: string, about: string}>} [by]  the endings that `describe` lists */
-export function outcomeWords(outcome, by = []) {
-	const who = outcome.winner ? `${playerName(outcome.winner)} wins` : 'A draw';
-	const points = outcome.winner === 'p2' ? outcome.scores?.toReversed() : outcome.scores;
+/**
+ * @param {Array<{name: string, about: string}>} [by]  the endings that `describe` lists
+ * @param {Player|null} [you]  the side of the one who reads it, if one plays
+ */
+export function outcomeWords(outcome, by = [], you = null) {
+	const who = !outcome.winner ? 'A draw' : !you ? `${playerName(outcome.winner)} wins` : you === outcome.winner ? 'You win' : 'You lose';
+	const points = (you ?? outcome.winner) === 'p2' ? outcome.scores?.toReversed() : outcome.scores;
 	const scores = points ? `, ${points.join(' to ')}` : '';
 	const why = by.find((ending) => ending.name === outcome.by)?.about
 		?? (outcome.by === 'time' ? `${playerName(other(outcome.winner))}’s time is up.` : `(${outcome.by})`);
@@ -111,7 +114,9 @@ export function cellName(grid, [row, col]) {
 function pieceWords(piece) {
 	const whose = piece.owner ? `${playerName(piece.owner)}'s ` : '';
 	const label = piece.label && piece.label !== piece.piece ? ` ${piece.label}` : '';
-	return `${whose}${piece.piece}${label}`;
+	const named = `${piece.piece}${label}`;
+	// The figure of a player is the player.
+	return piece.owner && named === playerName(piece.owner).toLowerCase() ? playerName(piece.owner) : `${whose}${named}`;
 }
 
 /** What is on each cell: a map from `row,col` to the words for it. */

@@ -54,6 +54,17 @@ test('outcomes name the winner first', () => {
 	const by = [{ name: 'full', about: 'Every cell has a value.' }];
 	assert.equal(outcomeWords({ winner: 'p2', by: 'full', scores: [1, 35] }, by), 'Player 2 wins, 35 to 1. Every cell has a value.');
 	assert.equal(outcomeWords({ winner: null, by: 'odd' }), 'A draw. (odd)');
+	// Whoever played is told so, with the own points first.
+	const full = { winner: 'p2', by: 'full', scores: [1, 35] };
+	assert.equal(outcomeWords(full, by, 'p1'), 'You lose, 1 to 35. Every cell has a value.');
+	assert.equal(outcomeWords(full, by, 'p2'), 'You win, 35 to 1. Every cell has a value.');
+	assert.equal(outcomeWords({ winner: null, by: 'odd' }, by, 'p1'), 'A draw. (odd)');
+});
+
+test('the figure of a player is the player', () => {
+	const grid = { rows: 1, cols: 2 };
+	const words = boardWords({ grid, pieces: [{ piece: 'player', owner: 'p1', label: '1', cell: [0, 0] }, { piece: 'token', owner: 'p2', cell: [0, 1] }] });
+	assert.match(words.join(' '), /: Player 1\. .*: Player 2's token\./);
 });
 
 test('a board is described in words', () => {

@@ -20,7 +20,7 @@ async function firstVisit(options = {}) {
   return page;
 }
 
-test('a first visit offers the games in pictures; the chosen one is played, against level 3', async () => {
+test('a first visit offers the games in pictures; the chosen one is played, against level 1', async () => {
   const page = await firstVisit();
   const cards = await page.locator('#welcome-dialog .card').evaluateAll((all) => all.map((card) => card.textContent));
   assert.equal(cards.length, 5);
@@ -34,7 +34,7 @@ test('a first visit offers the games in pictures; the chosen one is played, agai
   await move(page, 0);
   assert.ok(await turnOf(page, 'p1', 1));
   const opened = page.sent.filter((request) => request.cmd === 'newgame' && request.session === 'p2').at(-1);
-  assert.deepEqual(opened.options, { level: 3 });
+  assert.deepEqual(opened.options, { level: 1 });
   // A tab beside it, and the next visit, are not the first.
   const beside = await openIn(page.context(), on.server.url);
   await until(beside, (now) => now.toMove === 'p1' && now.choice === 'false');
@@ -130,7 +130,7 @@ test('opponents have names and the server’s ratings, and who begins is asked',
   });
   const offered = await byTest(page, 'opponent').locator('option').allTextContents();
   for (const { level, elo } of ratings) assert.match(offered[level - 1], new RegExp(`^${level} · [A-Z][a-z ]+ · ${elo}$`));
-  assert.equal(await byTest(page, 'opponent').inputValue(), '3', 'the one whom a beginner can beat');
+  assert.equal(await byTest(page, 'opponent').inputValue(), '1', 'the one whom a beginner can beat');
   await byTest(page, 'variants').evaluate((details) => { details.open = false; });
   assert.ok(await byTest(page, 'rules-neutrals').isHidden(), 'the rules stand behind Variants');
   await assertAccessible(page);
@@ -183,12 +183,12 @@ test('after a game: rematch with sides swapped, a review, weaker and stronger op
   await byTest(page, 'stronger').click();
   await until(page, (now) => now.plies === '0' && now.over === 'false');
   const level = (player) => page.locator(`#strip-${player} .who`).textContent();
-  assert.match(await level('p2'), /level 4/);
+  assert.match(await level('p2'), /level 2/);
   assert.equal(await page.locator('[data-cell]').count(), 16, 'the same rules');
   await playOut(page);
   await byTest(page, 'rematch').click();
   await until(page, (now) => now.over === 'false' && now.plies !== undefined);
-  assert.match(await level('p1'), /level 4/);
+  assert.match(await level('p1'), /level 2/);
   assert.ok(await turnOf(page, 'p2', 0));
   assert.deepEqual(page.faults, []);
   await page.context().close();

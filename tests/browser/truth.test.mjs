@@ -141,7 +141,7 @@ test('one looks for the better move of a mistake; the game stays as it was', asy
     await reviewed(page);
     if (!/unknown/.test(await byTest(page, 'reviewed').textContent())) break;
   }
-  assert.match(await byTest(page, 'reviewed').textContent(), /threw it away|a blunder/);
+  assert.match(await byTest(page, 'reviewed').textContent(), /threw the win away|a blunder/);
   await byTest(page, 'first').click();
   await until(page, (now) => now.cursor === '0');
   await page.keyboard.press('m');

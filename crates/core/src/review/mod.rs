@@ -7,8 +7,8 @@
 //! a move before chance decides: expectations, where it does. It knows no record, no file and no colour;
 //! time is read by the searches alone.
 //!
-//! In reading order: `value` (what proofs and estimates say), `mark` (what is made of them), and here what is
-//! asked and answered.
+//! In reading order: `value` (what proofs and estimates say), `mark` (what is made of them), here what is
+//! asked and answered, and `carry` (what proofs say of the moves that follow).
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -33,6 +33,7 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 
+mod carry;
 mod mark;
 mod value;
 
@@ -86,6 +87,13 @@ impl ReviewLimits {
         let nodes = self.nodes.map(|nodes| (nodes / u64::from(parts)).max(1));
         SearchLimits { nodes, time: self.time.map(|time| time / parts), ..SearchLimits::default() }
     }
+
+    /// The limits of a search in doubt.
+    fn in_doubt(&self) -> SearchLimits {
+        let nodes = self.nodes.map(|nodes| nodes.saturating_mul(u64::from(DOUBT)));
+        let time = self.time.map(|time| time.saturating_mul(DOUBT));
+        SearchLimits { nodes, time, ..SearchLimits::default() }
+    }
 }
 
 /// A game's moves with what they were worth.
@@ -126,6 +134,10 @@ pub struct ReviewedMove {
     /// The better move with what would follow, if the mark says that there is one.
     pub better: Option<Line>,
 }
+
+/// How many times the limit of a move is spent once more on a move that seems to have lost the game: whoever
+/// is told of a blunder looks for the better move, and must not do so where there is none.
+const DOUBT: u32 = 8;
 
 /// Reviews games under the same rules.
 pub struct Reviewer {
@@ -196,6 +208,7 @@ impl Reviewer {
             reviewed.push(judged);
         }
         reviewed.reverse();
+        carry::on(&mut reviewed, self.decisive);
         Ok(Some(Review { moves: reviewed }))
     }
 
@@ -230,8 +243,15 @@ impl Reviewer {
                 better: None,
             });
         }
-        let (best, after) = self.compare(position, &mv, &others, behind)?;
-        let before = value::at_least(best.value, after);
+        let (mut best, after) = self.compare(position, &mv, &others, behind)?;
+        let mut before = value::at_least(best.value, after);
+        if let Some(line) = self.doubted(position, &others, before, after)? {
+            before = after
+                .zip(line.value)
+                .and_then(|(after, other)| value::of_lost(&after, &other))
+                .or(line.value);
+            best = line;
+        }
         let loss = before.zip(after).and_then(|(before, after)| mark::loss(&before, &after, self.decisive));
         let is_best = best.mv() == mv || before == after;
         let mark = match before.zip(after) {
@@ -275,6 +295,26 @@ impl Reviewer {
         Ok((found, alone.value))
     }
 
+    /// The best other move of a position, if it is proven what it is worth and was only estimated until now,
+    /// and the move that was played seems to have lost the game.
+    fn doubted(
+        &mut self,
+        position: &Position,
+        others: &[String],
+        before: Option<Evaluation>,
+        after: Option<Evaluation>,
+    ) -> Result<Option<Line>, Fault> {
+        let (Some(before), Some(after)) = (before, after) else { return Ok(None) };
+        let is_lost = value::proof(&after).is_some_and(|proof| proof.result.is_lt());
+        let loss = mark::loss(&before, &after, self.decisive);
+        if !is_lost || value::proof(&before).is_some() || !mark::of(&before, &after, false, loss).is_error() {
+            return Ok(None);
+        }
+        let limits = SearchLimits { searchmoves: others.to_vec(), ..self.limits.in_doubt() };
+        let line = best(&mut self.referee, position, limits)?;
+        Ok(line.value.as_ref().is_some_and(|value| value::proof(value).is_some()).then_some(line))
+    }
+
     /// Whether each of the other moves is proven to have a worse result than a move of this value.
     fn is_only(
         &mut self,
@@ -314,7 +354,9 @@ fn positions(start: &Position, moves: &[String]) -> Result<Vec<Position>, Fault>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Proof;
     use crate::nim;
+    use crate::search::Bound;
     use std::cmp::Ordering;
 
     fn heap(text: &str) -> Position {
@@ -377,6 +419,26 @@ mod tests {
             }
         }
         assert!(seen > 15, "{seen}");
+    }
+
+    #[test]
+    fn a_move_that_seems_to_lose_is_doubted_before_it_is_called_an_error() {
+        // Forty stones are lost. A few nodes prove nothing of the other moves.
+        let start = heap("40 1");
+        let limits = ReviewLimits { nodes: Some(1), ..ReviewLimits::default() };
+        let mut reviewer = Reviewer::new(&start, limits).unwrap();
+        let even = Evaluation { bound: Bound::Exact, eval: Some(0), proof: None };
+        let proof = Proof { result: Ordering::Less, plies: None, plies_max: Some(20), margin: None };
+        let after = Evaluation { eval: None, proof: Some(proof), ..even };
+        let others = texts(&["2", "3"]);
+        assert_eq!(reviewer.doubted(&start, &others, Some(even), Some(after)).unwrap(), None);
+        reviewer.limits.nodes = Some(100_000);
+        let found = reviewer.doubted(&start, &others, Some(even), Some(after)).unwrap().expect("proven");
+        let lost = value::of_lost(&after, &found.value.unwrap()).expect("lost").proof.unwrap();
+        assert_eq!((lost.result, lost.plies), (Ordering::Less, None));
+        assert!(lost.plies_max >= Some(20), "{lost:?}");
+        // A move that is not proven to lose is not doubted, whatever it lost.
+        assert_eq!(reviewer.doubted(&start, &others, Some(even), Some(even)).unwrap(), None);
     }
 
     #[test]

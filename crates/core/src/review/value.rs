@@ -40,11 +40,20 @@ pub(super) fn of_end(end: &Outcome, side: Side) -> Evaluation {
 
 /// The value of a move from that of the position behind it; `turns` if the other side is to move there.
 pub(super) fn earlier(value: Evaluation, turns: bool) -> Evaluation {
-    let further = |plies: Option<u32>| plies.map(|plies| plies.saturating_add(1));
+    from_there(value, turns, |plies| plies.saturating_add(1))
+}
+
+/// The value of the position behind a move from that of the move: the way back of [`earlier`].
+pub(super) fn later(value: Evaluation, turns: bool) -> Evaluation {
+    from_there(value, turns, |plies| plies.saturating_sub(1))
+}
+
+/// A value as it is seen from a ply away, by a side that is the other one if it `turns`.
+fn from_there(value: Evaluation, turns: bool, distance: impl Fn(u32) -> u32) -> Evaluation {
     let Evaluation { bound, eval, proof } = value;
     let proof = proof.map(|proof| Proof {
-        plies: further(proof.plies),
-        plies_max: further(proof.plies_max),
+        plies: proof.plies.map(&distance),
+        plies_max: proof.plies_max.map(&distance),
         ..proof
     });
     if !turns {
@@ -61,6 +70,20 @@ pub(super) fn earlier(value: Evaluation, turns: bool) -> Evaluation {
         ..proof
     });
     Evaluation { bound, eval: eval.map(|eval| -eval), proof }
+}
+
+/// The value of each move of a position that is proven to be lost: they all lose, none of them later.
+pub(super) fn of_any_move(position: &Evaluation) -> Option<Evaluation> {
+    let proof = proof(position).filter(|proof| proof.result.is_lt())?;
+    let plies_max = proof.plies.or(proof.plies_max);
+    Some(proven(Proof { result: proof.result, plies: None, plies_max, margin: None }))
+}
+
+/// The value of a position in which one move is lost, and so is the best of all others.
+pub(super) fn of_lost(one: &Evaluation, other: &Evaluation) -> Option<Evaluation> {
+    let [one, other] = [of_any_move(one)?.proof?, of_any_move(other)?.proof?];
+    let plies_max = one.plies_max.zip(other.plies_max).map(|(one, other)| one.max(other));
+    Some(proven(Proof { plies_max, ..one }))
 }
 
 /// Of two values of the same move or position the one that says more: an exact proof, then a proof, then an

@@ -38,6 +38,8 @@ function input({ legal, play, view }, { arrowSide, sideFromView }) {
 }
 
 export default (kit) => ({
+	// On the usual board people who know nothing of the game play for hundreds of moves.
+	first: { size: 4 },
 	input: (context) => input(context, kit),
 	slide: (move) => SIDES[move],
 	words: (move) => (SIDES[move] ? `${move} (${SIDES[move]})` : move === 'S' ? 'S (skip)' : move),

@@ -58,7 +58,7 @@ pub static ENTRY: Entry = Entry {
         },
     ],
     endings: &[
-        Named::new("stuck", "The mover's L cannot move: the other side wins."),
+        Named::new("stuck", "The L of the side to move has no other place: it loses."),
         Named::new("max_plies", "As many plies were played as the rules allow: a draw."),
         Named::new("repetition", "The position occurred too often: a draw."),
     ],

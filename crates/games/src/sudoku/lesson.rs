@@ -16,7 +16,7 @@ pub(super) const STEPS: &[LessonStep] = &[
     LessonStep {
         title: "A turn",
         text: "Write a number into an empty cell. If it would make the sudoku impossible to solve, it \
-               is taboo: it is not written, and your turn is over.",
+               is taboo and struck out in red: whoever chooses it writes nothing, and the turn is over.",
         task: "Write any number into a cell.",
         rules: "m=2,n=2",
         start: "2 2 1 2 . . . . . . . . . . . . . .",
@@ -26,7 +26,7 @@ pub(super) const STEPS: &[LessonStep] = &[
         title: "The end",
         text: "When the board is full, more points win. So do not fill the last but one cell of a row, \
                column or block: the other would complete it.",
-        task: "You are one point behind. Fill the last cell, which completes three regions at once.",
+        task: "You are one point behind. Fill the last cell, which completes a row, a column and a block.",
         rules: "m=2,n=2",
         start: "2 2 1 2 3 4 3 4 1 2 2 1 4 3 4 3 2 . ; scores 5 6",
         solutions: &["3,3,1"],

@@ -75,6 +75,8 @@ function input({ board, legal, play, changed }) {
 }
 
 export default ({ svg }) => ({
+	// The usual board has 81 cells to fill.
+	first: { m: 2, n: 3 },
 	input,
 	words(move) {
 		const [row, col, value] = parts(move);

@@ -199,7 +199,7 @@ async fn a_game_has_its_moves_with_times_scores_and_boards() {
     assert_eq!((&game["points"], &game["versions"][0]), (&json!([1.0, 0.0]), &"ann-0 1.0".into()));
     assert_eq!(
         (&game["ended_by"], &game["ending"]),
-        (&json!("stuck"), &json!("The mover's L cannot move: the other side wins."))
+        (&json!("stuck"), &json!("The L of the side to move has no other place: it loses."))
     );
     let boards = site.json("/api/v1/games/1/boards").await;
     let texts: Vec<&str> =

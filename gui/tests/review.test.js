@@ -1,0 +1,67 @@
+// What a review makes of proofs: they hold for what follows, and a loss is proven before a move is blamed for it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fresh } from '../record.js';
+import { carryOn, Review } from '../review.js';
+import { Table } from '../table.js';
+
+const even = { bound: 'exact', eval: 0 };
+const lost = (most) => ({ bound: 'exact', proof: { outcome: 'loss', plies_max: most } });
+const won = (most) => ({ bound: 'exact', proof: { outcome: 'win', plies_max: most } });
+
+test('a proven loss holds for all that follows, but not over chance, and makes no error', () => {
+	const move = (ply, before, after, mark) => [ply, { ply, move: 'a', player: ply % 2 ? 'p2' : 'p1', mark, before, after, loss: 0.2 }];
+	const moves = new Map([
+		move(0, lost(10), even, 'good'), move(1, even, { bound: 'exact', eval: -1 }, 'good'),
+		move(3, won(7), won(7), 'kept_win'), move(4, even, even, 'blunder'), move(7, even, even, 'blunder'),
+	]);
+	carryOn(moves, 3000);
+	assert.deepEqual([...moves.values()].map(({ mark }) => mark), ['was_lost', 'good', 'kept_win', 'was_lost', 'blunder']);
+	assert.deepEqual(moves.get(0).after, lost(10));
+	assert.deepEqual([moves.get(4).before.proof, moves.get(4).after.proof], [lost(6).proof, lost(6).proof]);
+});
+
+/** A server under which one move was played, whose searches answer by the moves that they may look at. */
+class Server extends EventTarget {
+	isOpen = true;
+	hello = { features: ['decisive'] };
+	searched = [];
+
+	constructor(answers) {
+		super();
+		this.answers = answers;
+	}
+
+	async request(command) {
+		return command === 'newgame' ? {} : { outcome: null, to_move: 'p1', legal: ['a', 'b'], board: {}, decisive: 3000 };
+	}
+
+	analyse({ searchmoves, limit }) {
+		this.searched.push([searchmoves?.join() ?? '', limit.time_ms]);
+		const line = this.answers[searchmoves?.join() ?? ''];
+		return Object.assign(Promise.resolve({ lines: [line] }), { stop: async () => {} });
+	}
+}
+
+async function reviewed(answers) {
+	const server = new Server(answers);
+	const table = new Table(server, null, async () => {});
+	table.game = fresh('game', {}, undefined, ['a']);
+	const review = new Review(table, () => false);
+	await review.start({ time_ms: 400 });
+	assert.equal(review.trouble, '');
+	return { server, move: review.moves.get(0) };
+}
+
+test('a move that seems to lose is no blunder where a longer search proves that all lose', async () => {
+	const seen = { '': { move: 'b', score: even, depth: 3 }, a: { move: 'a', score: lost(44) } };
+	const { server, move } = await reviewed({ ...seen, b: { move: 'b', score: lost(48) } });
+	assert.equal(move.mark, 'was_lost');
+	assert.deepEqual([move.before, move.better], [lost(48), undefined]);
+	assert.deepEqual(server.searched.at(-1), ['b', 3200]);
+	// Where it proves nothing, the estimate stands; where it proves a win, that was thrown away.
+	const { move: unsure } = await reviewed({ ...seen, b: { move: 'b', score: even } });
+	assert.equal(unsure.mark, 'blunder');
+	const { move: threw } = await reviewed({ ...seen, b: { move: 'b', score: won(5) } });
+	assert.deepEqual([threw.mark, threw.better.move], ['threw_away', 'b']);
+});
