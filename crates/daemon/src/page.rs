@@ -119,6 +119,7 @@ static FILES: &[File] = files! {
     "plyd/search.js"
     "plyd/web.js"
     "preferences.js"
+    "questions.js"
     "record.js"
     "review-panel.js"
     "review.js"
