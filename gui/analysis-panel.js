@@ -23,6 +23,8 @@ export class AnalysisPanel {
 	#hovered = null;
 	#drawn = null;
 	#all = false;
+	/** The explorer of openings, while it is loaded. @type {Promise<void>|null} */
+	#opening = null;
 
 	constructor(table, analysis, board, moves) {
 		Object.assign(this, { table, analysis, board, moves });
@@ -82,16 +84,40 @@ export class AnalysisPanel {
 		// Before anything is waited for, so that the next one who asks sees that it is on.
 		analysis.askAll(on);
 		if (on && !this.values) {
-			const { Values } = await import('./values.js');
-			// Who asked twice waited twice.
-			if (!this.values) {
-				this.values = new Values(this.table, analysis, () => board.repaint());
-				this.#about.after(this.values.legend);
-				board.layers.push(() => this.values.overlay(board.left()));
-			}
+			await this.#loadValues();
 			this.draw();
 		}
 		board.repaint();
+	}
+
+	async #loadValues() {
+		const { Values } = await import('./values.js');
+		// Who asked twice waited twice.
+		if (this.values) return;
+		const { analysis, board } = this;
+		this.values = new Values(this.table, analysis, () => board.repaint());
+		this.#about.after(this.values.legend);
+		board.layers.push(() => this.values.overlay(board.left()));
+	}
+
+	/** Looks the position up in the server's book, if it has one. */
+	async #openBook() {
+		const { table } = this;
+		if (table.mode !== 'analyse' || !table.connection.hello?.features.includes('book')) return;
+		if (!this.#opening) {
+			this.#opening = import('./explorer.js').then(async ({ Explorer }) => {
+				await this.#loadValues();
+				this.explorer = new Explorer(table, () => {
+					this.draw();
+					this.board.repaint();
+				});
+				this.values.book = this.explorer;
+				this.#values.closest('.row').append(this.explorer.switch);
+				this.#lines.before(this.explorer.root);
+			});
+		}
+		await this.#opening;
+		await this.explorer.follow();
 	}
 
 	#hover(rank) {
@@ -104,15 +130,18 @@ export class AnalysisPanel {
 		this.#toggle.setAttribute('aria-pressed', String(analysis.on));
 		this.#toggle.textContent = analysis.on ? 'Stop' : 'Analyse';
 		this.#whole.textContent = analysis.progress ? `Stop (${analysis.progress.join('/')})` : 'Whole game';
-		this.#about.textContent = this.#words();
+		this.#about.textContent = this.explorer?.said ?? this.#words();
 		// The colours are explained in the place of the search's figures, so that nothing moves.
 		const reviewed = Boolean(this.review && !this.review.root.hidden);
-		this.#lines.hidden = reviewed;
+		const explored = this.explorer?.page?.moves.length > 1 && !reviewed && !analysis.all;
+		this.explorer?.draw(explored);
+		this.#lines.hidden = reviewed || explored;
 		this.#count.parentElement.hidden = reviewed;
 		this.#whole.hidden = reviewed && !analysis.progress;
+		this.#openBook().catch(() => {});
 		this.#review.textContent = this.review?.review.progress ? 'Stop the review' : 'Review';
 		if (this.values) this.values.legend.classList.toggle('unseen', reviewed);
-		this.#about.hidden = reviewed || Boolean(this.values && analysis.all);
+		this.#about.hidden = reviewed || explored || Boolean(this.values && analysis.all);
 		this.#drawLines();
 		if (this.values) {
 			if (this.#drawn !== analysis.lines || analysis.all !== this.#all) this.board.repaint();
@@ -186,7 +215,9 @@ export class AnalysisPanel {
 		const { analysis, table } = this;
 		const hovered = analysis.lines.find((line) => String(line.rank) === this.#hovered);
 		// In a game nothing is shown but what was asked for.
-		const found = table.mode === 'analyse' ? hovered?.pv ?? (analysis.all ? null : analysis.lines[0]?.pv) ?? table.thinking?.lines[0]?.pv : null;
+		const isValued = analysis.all || this.explorer?.page;
+		const tried = this.explorer?.hovered && [this.explorer.hovered];
+		const found = table.mode === 'analyse' ? hovered?.pv ?? tried ?? (isValued ? null : analysis.lines[0]?.pv) ?? table.thinking?.lines[0]?.pv : null;
 		const line = hovered?.pv ?? this.review?.line ?? table.hint?.line?.pv ?? found ?? [];
 		this.board.showPv(table.node && table.connection.isOpen ? line : []);
 	}

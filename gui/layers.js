@@ -31,8 +31,10 @@ export function layersOverlay(game, board) {
 		under: ({ middle }) => marks.map(({ cell, mark, owner, label }) => {
 			const [x, y] = middle(cell);
 			const ground = svg('rect', { x: x - UNIT / 2, y: y - UNIT / 2, width: UNIT, height: UNIT });
-			const text = label ? caption(label, x, y) : null;
-			text?.setAttribute('font-size', 30);
+			// Words stand at the upper edge, where they cover least of what is in the cell.
+			const isShort = (label ?? '').length <= 3;
+			const text = label ? caption(label, x, isShort ? y : y - 38) : null;
+			text?.setAttribute('font-size', isShort ? 30 : 18);
 			return svg('g', { class: `layer ${ownerClass(owner)}`, 'data-layer-mark': mark }, ground, text);
 		}),
 	};

@@ -6,19 +6,16 @@
  * All waiting is for one *turn*: whatever changes the position begins a new one, and what comes late for an old one is
  * dropped. So a lost connection needs no care but a new turn when it is back.
  */
-import { change, drawn } from './changes.js';
+import { drawn } from './changes.js';
 import { Clock, DEFAULT } from './clock.js';
 import { ConnectionLost } from './plyd/errors.js';
 import * as record from './record.js';
 import { against, FIRST_LEVEL } from './opponents.js';
+import { Questions, WANT } from './questions.js';
 import { PLAIN } from './symmetry.js';
 import { surer } from './value.js';
 import { flipped } from './words.js';
 
-/** What is asked about each position. */
-const WANT = ['to_move', 'outcome', 'legal', 'chance', 'board', 'text', 'eval', 'decisive'];
-/** Positions that are remembered; each holds its board and its moves. */
-const KEPT = 200;
 /** How long an engine's move is held back so that one sees the last; chance takes as long. */
 const PACE_MS = 350;
 const HINT_MS = 1000;
@@ -26,10 +23,8 @@ const HINT_MS = 1000;
 /** @typedef {{kind: 'human'|'engine', options: object}} Seat */
 
 export class Table extends EventTarget {
-	/** @type {Map<string, string>} what each open session of the server was opened with */
-	#sessions = new Map();
-	/** @type {Map<string, Promise<object>>} answers about positions, by position */
-	#known = new Map();
+	/** @type {Questions} */
+	#questions;
 	#turn = 0;
 	#timer = 0;
 
@@ -40,6 +35,7 @@ export class Table extends EventTarget {
 	constructor(connection, saved, prepare) {
 		super();
 		this.connection = connection;
+		this.#questions = new Questions(connection);
 		this.prepare = prepare;
 		/** @type {import('./tree.js').Game|null} */
 		this.game = saved?.game ?? null;
@@ -111,9 +107,7 @@ export class Table extends EventTarget {
 	put(game, node) {
 		this.#seat(game.game);
 		this.game = game;
-		this.#known.clear();
-		this.#sessions.clear();
-		if (node) this.#known.set(keyOf(record.positionOf(game), game), Promise.resolve(node));
+		this.#questions.begin(game, node);
 		this.node = null;
 		this.before = null;
 		this.hint = null;
@@ -155,9 +149,8 @@ export class Table extends EventTarget {
 	}
 
 	/** Asks about a position under the rules of a game. */
-	ask({ game, rules }, position, want) {
-		const taken = want.filter((word) => word !== 'decisive' || this.connection.hello?.features.includes(word));
-		return this.connection.request('inspect', { game, rules, position, want: taken });
+	ask(game, position, want) {
+		return this.#questions.ask(game, position, want);
 	}
 
 	/** What the server says of the position after so many plies of a game. */
@@ -167,29 +160,15 @@ export class Table extends EventTarget {
 
 	/** The same for any position under the rules of a game. */
 	inspectAt(position, game = this.game) {
-		const key = keyOf(position, game);
-		let answer = this.#known.get(key);
-		if (!answer) {
-			answer = this.ask(game, position, WANT);
-			this.#known.set(key, answer);
-			// A failure is not kept: the next one who asks, asks the server.
-			answer.catch(() => this.#known.delete(key));
-			if (this.#known.size > KEPT) this.#known.delete(this.#known.keys().next().value);
-		}
-		return answer;
+		return this.#questions.about(position, game);
 	}
 
 	/**
 	 * What each ply of a line changes on the board.
 	 * @param {string[]} line  plies from the position on the board
 	 */
-	async changesAlong(line) {
-		const { start, moves } = this.position;
-		const positions = [[], ...line.map((_, index) => line.slice(0, index + 1))];
-		const nodes = await Promise.all(positions.map((plies) => this.inspectAt({ start, moves: [...moves, ...plies] })));
-		return line.map((move, index) => ({
-			move, player: nodes[index].to_move, change: change(nodes[index].board, nodes[index + 1].board),
-		}));
+	changesAlong(line) {
+		return this.#questions.changesAlong(this.position, line, this.game);
 	}
 
 	// Turns
@@ -330,6 +309,15 @@ export class Table extends EventTarget {
 			return;
 		}
 		this.clock.press(performance.now());
+		this.#advance(move);
+	}
+
+	/** Plays a move for whoever is to move, to look at what follows: nobody answers it by himself. @param {string} move */
+	explore(move) {
+		if (!this.settled || this.outcome || !this.node.legal.includes(move)) return;
+		this.paused = true;
+		this.clock.pause(performance.now());
+		this.#stopThinking();
 		this.#advance(move);
 	}
 
@@ -476,20 +464,15 @@ export class Table extends EventTarget {
 	}
 
 	/** Opens a session of the server for this game, unless it is open with these options. */
-	async ensureSession(session, options) {
-		const { game, rules } = this.game;
-		const key = JSON.stringify([game, rules, options]);
-		if (this.#sessions.get(session) === key) return;
-		this.#sessions.delete(session);
-		await this.connection.request('newgame', { session, game, rules, options });
-		this.#sessions.set(session, key);
+	ensureSession(session, options) {
+		return this.#questions.ensureSession(session, options, this.game);
 	}
 
 	#lost() {
 		this.#turn += 1;
 		clearTimeout(this.#timer);
 		this.clock.pause(performance.now());
-		this.#sessions.clear();
+		this.#questions.forgetSessions();
 		this.thinking = null;
 		if (this.hint && !this.hint.line) this.hint = null;
 		this.#emit('change');
@@ -498,7 +481,7 @@ export class Table extends EventTarget {
 	#trouble(error) {
 		// The next connection begins a new turn; the connection itself reports the loss.
 		if (!(error instanceof ConnectionLost)) {
-			if (error.code === 'session_unknown') this.#sessions.clear();
+			if (error.code === 'session_unknown') this.#questions.forgetSessions();
 			this.dispatchEvent(new CustomEvent('trouble', { detail: error }));
 		}
 		this.#emit('change');
@@ -508,9 +491,6 @@ export class Table extends EventTarget {
 		this.dispatchEvent(new CustomEvent(name));
 	}
 }
-
-/** A position under the rules of a game as a text, by which answers about it are known. */
-const keyOf = (position, { game, rules }) => JSON.stringify([game, rules, position]);
 
 /** From 0 to less than 1, from the browser's good source. */
 function random() {

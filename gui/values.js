@@ -48,13 +48,16 @@ export class Values {
 	constructor(table, analysis, changed) {
 		Object.assign(this, { table, analysis, changed });
 		this.legend = el('p.legend', { testid: 'legend' });
+		/** What a book says of the moves, where no search is asked for. @type {import('./explorer.js').Explorer|null} */
+		this.book = null;
 	}
 
 	/** @returns {Map<string, Grade>} of each move that is judged; the best first */
 	grades() {
 		const { analysis, table } = this;
 		const { lines, player } = analysis;
-		if (!analysis.all || !player) return new Map();
+		if (!analysis.all) return this.book?.grades() ?? new Map();
+		if (!player) return new Map();
 		const decisive = table.node?.decisive ?? scaleOf(table.game.scores);
 		const out = new Map();
 		for (const { move, score } of lines) {

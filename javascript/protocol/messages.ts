@@ -77,6 +77,20 @@ export type Player = "p1" | "p2";
  * - `left`: Towards column 0.
  */
 export type Side = "up" | "right" | "down" | "left";
+/**
+ * How a score relates to the true one.
+ * - `exact`: The search's value.
+ * - `lower`: The value is at least this.
+ * - `upper`: The value is at most this.
+ */
+export type Bound = "exact" | "lower" | "upper";
+/**
+ * The outcome of a `Proof`.
+ * - `win`: The root's mover wins.
+ * - `draw`: Neither wins.
+ * - `loss`: The root's mover loses.
+ */
+export type ProofOutcome = "win" | "draw" | "loss";
 export type Hash = string;
 /**
  * What an `update` or a `stop` did. An ordinary race is one of these, never an error.
@@ -129,20 +143,6 @@ export type KnownConnectionState = "stranger" | "open" | "closing" | "kept";
  * - `progress`: A depth was completed, or time passed.
  */
 export type InfoEvent = "started" | "best" | "progress";
-/**
- * How a score relates to the true one.
- * - `exact`: The search's value.
- * - `lower`: The value is at least this.
- * - `upper`: The value is at most this.
- */
-export type Bound = "exact" | "lower" | "upper";
-/**
- * The outcome of a `Proof`.
- * - `win`: The root's mover wins.
- * - `draw`: Neither wins.
- * - `loss`: The root's mover loses.
- */
-export type ProofOutcome = "win" | "draw" | "loss";
 /**
  * Why a search ended.
  * - `proven`: All lines asked for are proven, with what the rules optimise.
@@ -908,6 +908,10 @@ export interface InspectResult {
    */
   board?: Board;
   /**
+   * What the game's book of solved positions says of this one, if it holds it.
+   */
+  book?: Book;
+  /**
    * The chance outcomes; empty where a player is to move.
    */
   chance?: ChanceInfo[];
@@ -1135,6 +1139,106 @@ export interface Wall {
    * Its side.
    */
   side: Side;
+}
+/**
+ * What a book of solved positions says of one.
+ */
+export interface Book {
+  /**
+   * The moves that the book can judge, the best first.
+   */
+  moves: BookMove[];
+  /**
+   * What the position is worth, from the mover's view.
+   */
+  score: Score;
+}
+/**
+ * What a book says of a move.
+ */
+export interface BookMove {
+  /**
+   * The other moves that a symmetry makes of it: what is said of one holds for each.
+   */
+  alike?: string[];
+  /**
+   * The move's text.
+   */
+  move: string;
+  /**
+   * What its replies are worth, if the book knows all of them.
+   */
+  replies?: Replies;
+  /**
+   * A reply that wins or draws, if the book names one.
+   */
+  reply?: string;
+  /**
+   * What it is worth, from the view of the one who makes it.
+   */
+  score: Score;
+}
+/**
+ * How many of the replies to a move win, draw and lose, for the one who replies.
+ */
+export interface Replies {
+  /**
+   * Replies that draw.
+   */
+  draws: number;
+  /**
+   * Replies that lose.
+   */
+  losses: number;
+  /**
+   * Replies that win.
+   */
+  wins: number;
+}
+/**
+ * A score from the root mover's view: at least one of `eval`, `wdl` and `proof`.
+ */
+export interface Score {
+  /**
+   * How the score relates to the true one.
+   */
+  bound: Bound;
+  /**
+   * Thousandths of the game's unit.
+   */
+  eval?: number;
+  /**
+   * What is proven.
+   */
+  proof?: Proof;
+  /**
+   * The chances of win, draw and loss in ppm, 1,000,000 together.
+   *
+   * @minItems 3
+   * @maxItems 3
+   */
+  wdl?: [number, number, number];
+}
+/**
+ * A proven outcome, from the root mover's view.
+ */
+export interface Proof {
+  /**
+   * The final difference in whole points or cells, scores so far included.
+   */
+  margin?: number;
+  /**
+   * The outcome under best play.
+   */
+  outcome: ProofOutcome;
+  /**
+   * The exact distance to the end under best play, in moves, chance plies not counted.
+   */
+  plies?: number;
+  /**
+   * A bound of that distance.
+   */
+  plies_max?: number;
 }
 /**
  * A chance outcome and its probability.
@@ -1640,51 +1744,6 @@ export interface Line {
    * The score; absent at depth 0 and for players that do not score.
    */
   score?: Score;
-}
-/**
- * A score from the root mover's view: at least one of `eval`, `wdl` and `proof`.
- */
-export interface Score {
-  /**
-   * How the score relates to the true one.
-   */
-  bound: Bound;
-  /**
-   * Thousandths of the game's unit.
-   */
-  eval?: number;
-  /**
-   * What is proven.
-   */
-  proof?: Proof;
-  /**
-   * The chances of win, draw and loss in ppm, 1,000,000 together.
-   *
-   * @minItems 3
-   * @maxItems 3
-   */
-  wdl?: [number, number, number];
-}
-/**
- * A proven outcome, from the root mover's view.
- */
-export interface Proof {
-  /**
-   * The final difference in whole points or cells, scores so far included.
-   */
-  margin?: number;
-  /**
-   * The outcome under best play.
-   */
-  outcome: ProofOutcome;
-  /**
-   * The exact distance to the end under best play, in moves, chance plies not counted.
-   */
-  plies?: number;
-  /**
-   * A bound of that distance.
-   */
-  plies_max?: number;
 }
 /**
  * The final answer to a `go`.

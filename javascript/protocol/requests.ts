@@ -60,6 +60,7 @@ export type Seed = string;
  * - `svg`: The board as a picture.
  * - `actions`: The legal moves as numbers.
  * - `decisive`: The advantage with which most games are won.
+ * - `book`: What the game's book of solved positions says.
  */
 export type Want =
   | "to_move"
@@ -75,7 +76,8 @@ export type Want =
   | "state"
   | "svg"
   | "actions"
-  | "decisive";
+  | "decisive"
+  | "book";
 /**
  * A clock, by `kind`. A clock at 0 or less means: answer at once.
  */

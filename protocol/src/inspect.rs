@@ -1,6 +1,6 @@
 //! What `inspect` answers: what the rules say about a position.
 
-use crate::{Board, Hash, Outcome, Record};
+use crate::{Board, Hash, Outcome, Record, Score};
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -62,6 +62,51 @@ pub struct InspectResult {
     /// The advantage in thousandths with which most games under these rules are won.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decisive: Option<i64>,
+    /// What the game's book of solved positions says of this one, if it holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub book: Option<Book>,
+}
+
+/// What a book of solved positions says of one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Book {
+    /// What the position is worth, from the mover's view.
+    pub score: Score,
+    /// The moves that the book can judge, the best first.
+    pub moves: Vec<BookMove>,
+}
+
+/// What a book says of a move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct BookMove {
+    /// The move's text.
+    #[serde(rename = "move")]
+    pub mv: String,
+    /// The other moves that a symmetry makes of it: what is said of one holds for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alike: Vec<String>,
+    /// What it is worth, from the view of the one who makes it.
+    pub score: Score,
+    /// What its replies are worth, if the book knows all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replies: Option<Replies>,
+    /// A reply that wins or draws, if the book names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
+}
+
+/// How many of the replies to a move win, draw and lose, for the one who replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Replies {
+    /// Replies that win.
+    pub wins: u32,
+    /// Replies that draw.
+    pub draws: u32,
+    /// Replies that lose.
+    pub losses: u32,
 }
 
 /// Who is to move.

@@ -85,7 +85,7 @@ pub use describe::{
 pub use echo::{echo, pointer};
 pub use error::{ErrorClass, ErrorCode};
 pub use hex::{Hash, ParseHexError, Seed};
-pub use inspect::{Actions, ChanceInfo, InspectResult, MoveInfo, ToMove};
+pub use inspect::{Actions, Book, BookMove, ChanceInfo, InspectResult, MoveInfo, Replies, ToMove};
 pub use limits::{Guarantees, Limits};
 pub use line::{Bound, Line, Proof, ProofOutcome, Score, Stats, Timing};
 pub use message::{BestMove, Envelope, ErrorMessage, Info, Message, Notice, NoticeKind, Reason};

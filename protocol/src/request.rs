@@ -417,6 +417,8 @@ pub enum Want {
     Actions,
     /// The advantage with which most games are won.
     Decisive,
+    /// What the game's book of solved positions says.
+    Book,
 }
 
 impl Want {

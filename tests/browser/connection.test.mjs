@@ -77,16 +77,17 @@ test('the first board is there at once', async (t) => {
     }).observe(document, { subtree: true, childList: true, attributes: true });
   });
   const times = [];
-  for (let load = 0; load < 7; load += 1) {
+  for (let load = 0; load < 25; load += 1) {
     await page.evaluate(() => sessionStorage.clear());
     await page.goto(on.server.url);
     await page.waitForFunction(() => globalThis.boardMs !== undefined);
     times.push(await page.evaluate(() => globalThis.boardMs));
   }
   times.sort((a, b) => a - b);
-  t.diagnostic(`first board after ${times.map((ms) => ms.toFixed(0)).join(', ')} ms; the aim is 300`);
-  // The aim is for a machine of its own; here others may work.
-  assert.ok(times[3] < 3000, `${times[3]} ms in the median`);
+  const [least, median] = [times[0], times[times.length >> 1]];
+  // The aim is for a machine of its own; here others may work, and then the least says most.
+  t.diagnostic(`first board after ${least.toFixed(0)} ms at least, ${median.toFixed(0)} ms in the median of ${times.length} loads; the aim is 250`);
+  assert.ok(median < 3000, `${median} ms in the median`);
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });

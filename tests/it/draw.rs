@@ -39,6 +39,9 @@ const PICTURES: [Shown; 5] = [
 /// What else is there: the map of the code, and the preview with all boards in it.
 const NO_BOARDS: [&str; 2] = ["code-map", "social"];
 
+/// The picture of a layer: who wins after each first placement of Isolation.
+const LAYER: &str = "openings-7x7";
+
 /// The most bytes of a picture that the specification promises.
 const MOST: usize = 256 << 10;
 
@@ -105,10 +108,49 @@ fn the_pictures_of_the_docs_are_what_commands_and_daemons_draw() {
     let all = fs::read_dir(folder()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     let boards = all.filter_map(|name| name.strip_suffix(".svg").map(str::to_owned));
     let mut drawn: Vec<String> = boards.filter(|name| !NO_BOARDS.contains(&&**name)).collect();
-    let mut known: Vec<&str> = PICTURES.iter().map(|(game, ..)| *game).collect();
+    let mut known: Vec<&str> = PICTURES.iter().map(|(game, ..)| *game).chain([LAYER]).collect();
     drawn.sort();
     known.sort_unstable();
     assert_eq!(drawn, known, "each picture of a board is drawn anew");
+}
+
+#[test]
+fn layers_are_drawn_in_the_place_of_the_usual_ones() {
+    let book = drawn(&["isolation", "--layer", "book"]);
+    assert!(is_current(LAYER, &book), "`UPDATE_PICTURES=1 cargo test --test it draw` renews it");
+    assert_eq!(book.matches("class=\"plyd-p2-ground\"").count(), 49, "player 2 wins everywhere");
+    assert_eq!(book.matches(">16</text>").count(), 1, "{book}");
+    assert_eq!(drawn(&["isolation", "--layer", "none"]), drawn(&["isolation"]), "none is usual there");
+    let position = "2 2 1 2 3 . 3 4 1 2 2 1 . 3 . 3 . 1; scores 2 1";
+    let sudoku = |layers: &[&str]| drawn(&[&["sudoku", "--position", position][..], layers].concat());
+    let (usual, closing) = (sudoku(&[]), sudoku(&["--layer", "closing"]));
+    assert_eq!(sudoku(&["--layer", "taboo", "--layer", "candidates"]), usual);
+    assert!(closing.contains(">+7</text>") && closing.contains(">2 left</text>") && !usual.contains(">+7<"));
+    let both = sudoku(&["--layer", "candidates,closing"]);
+    assert!(both.len() > closing.len() && both.contains(">+7</text>"), "{both}");
+}
+
+#[test]
+fn layers_are_listed_and_a_wrong_name_is_told_which_there_are() {
+    let listed = drawn(&["sudoku", "--list-layers"]);
+    let names: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["candidates", "taboo", "closing"]);
+    assert!(listed.lines().next().unwrap().ends_with("usual"), "{listed}");
+    for (arguments, says) in [
+        (
+            &["isolation", "--layer", "bok"][..],
+            "--layer bok: this board of isolation has no such layer; it has ground, book",
+        ),
+        // After both placements the book has no cells to colour.
+        (&["isolation", "--moves", "a1", "c1", "--layer", "book"], "has ground"),
+        (&["ijk", "--layer", "ground"], "it has none"),
+        (&["ijk", "--list-layers", "--layer", "ground"], "cannot be used with"),
+    ] {
+        let output = draw(arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{arguments:?}: {error}");
+        assert!(error.contains(says), "{arguments:?}: {error}");
+    }
 }
 
 /// What sites show beside a link to the project: its name, a sentence, and the five boards, 1280 by 640.

@@ -105,6 +105,60 @@ fn check_record(peer: &mut Peer, game: &Value, moves: &[String], all: &Value) {
 }
 
 #[test]
+fn a_book_tells_who_wins_by_each_placement_and_how_many_replies_do() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
+    assert_eq!(peer.hello(json!({ "require": ["book"] }))["type"], "result");
+    let isolation = json!({ "game": "isolation" });
+    let mut book =
+        |moves: Value| inspect(&mut peer, &isolation, &json!({ "moves": moves }), &["book"])["book"].clone();
+    let outcome = |judged: &Value| judged["score"]["proof"]["outcome"].as_str().unwrap().to_owned();
+    let start = book(json!([]));
+    assert_eq!(start["score"], json!({ "bound": "exact", "proof": { "outcome": "loss", "plies_max": 48 } }));
+    let moves = start["moves"].as_array().unwrap().clone();
+    assert!(moves.iter().all(|judged| outcome(judged) == "loss"), "{start}");
+    assert_eq!(
+        (&moves[0]["move"], &moves[0]["replies"]),
+        (&json!("d4"), &json!({ "wins": 16, "draws": 0, "losses": 32 }))
+    );
+    // Folded by symmetry; together they are all placements, each once.
+    let all = |moves: &[Value]| {
+        let named = moves.iter().flat_map(|judged| {
+            let alike = judged["alike"].as_array().into_iter().flatten();
+            std::iter::once(&judged["move"]).chain(alike).map(|mv| mv.as_str().unwrap().to_owned())
+        });
+        let mut named: Vec<String> = named.collect();
+        named.sort();
+        named.dedup();
+        named.len()
+    };
+    assert_eq!((moves.len(), all(&moves)), (10, 49));
+    let wins: Vec<u64> = moves.iter().map(|judged| judged["replies"]["wins"].as_u64().unwrap()).collect();
+    assert!(wins.is_sorted(), "fewest replies win against the first: {wins:?}");
+
+    let placed = book(json!(["d4"]));
+    assert_eq!(outcome(&placed), "win");
+    let moves = placed["moves"].as_array().unwrap();
+    assert_eq!(all(moves), 48);
+    let won = moves
+        .iter()
+        .filter(|judged| outcome(judged) == "win")
+        .map(|judged| all(std::slice::from_ref(judged)));
+    assert_eq!(won.sum::<usize>(), 16, "as the empty board says");
+    assert!(moves.is_sorted_by_key(|judged| outcome(judged) != "win"), "the best first: {placed}");
+    let lost = moves.iter().rfind(|judged| outcome(judged) == "loss").unwrap();
+    let [second, reply] = [&lost["move"], &lost["reply"]].map(|mv| mv.as_str().unwrap().to_owned());
+
+    let opening = book(json!(["d4", second]));
+    assert_eq!((outcome(&opening), opening["moves"][0]["move"].as_str()), ("win".to_owned(), Some(&*reply)));
+    assert_eq!(book(json!(["d4", second, reply])), Value::Null, "the book ends there");
+    let won = moves.iter().find(|judged| outcome(judged) == "win").unwrap();
+    let refuted = book(json!(["d4", won["move"]]));
+    assert_eq!((outcome(&refuted), &refuted["moves"]), ("loss".to_owned(), &json!([])));
+    let small = json!({ "game": "isolation", "rules": { "width": 5, "height": 5 } });
+    assert_eq!(inspect(&mut peer, &small, &json!({}), &["book"]).get("book"), None);
+}
+
+#[test]
 fn equal_positions_have_equal_hashes_by_any_way() {
     let (_server, mut peer) = Server::stdio(&[]);
     let game = json!({ "game": "isolation" });

@@ -28,7 +28,7 @@ use plyd_protocol as wire;
 
 use plyd_core::engine::settings::Settings;
 use plyd_core::engine::{
-    Actions, ChanceOutcome, Evaluation, Fault, FaultCode, Line, Place, Successor, ToMove,
+    Actions, BookMove, BookPage, ChanceOutcome, Evaluation, Fault, FaultCode, Line, Place, Successor, ToMove,
 };
 use plyd_core::game::{Drawing, Mark, Outcome, Rules, Setting, Side};
 use plyd_core::search::Bound;
@@ -196,6 +196,32 @@ pub fn actions(actions: Actions) -> wire::Actions {
     // No game has more than 65,535: conformance counts them.
     let number = |index: usize| index as u32;
     wire::Actions { count: number(actions.count), legal: actions.legal.into_iter().map(number).collect() }
+}
+
+/// What a book says of a position.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// let book = plyd_bridge::book(Position::start(&nim::ENTRY).root().book().expect("Nim is solved"));
+/// assert_eq!((book.moves[0].mv.as_str(), book.moves[0].score), ("1", book.score));
+/// ```
+#[must_use]
+pub fn book(page: BookPage) -> wire::Book {
+    let count = |replies: usize| replies as u32;
+    let judged = |BookMove { mv, alike, value, replies, reply }: BookMove| wire::BookMove {
+        mv,
+        alike,
+        score: score(value),
+        replies: replies.map(|replies| wire::Replies {
+            wins: count(replies.wins),
+            draws: count(replies.draws),
+            losses: count(replies.losses),
+        }),
+        reply,
+    };
+    wire::Book { score: score(page.value), moves: page.moves.into_iter().map(judged).collect() }
 }
 
 /// The lines that a search found, ranked from 1.

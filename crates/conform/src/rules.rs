@@ -19,10 +19,10 @@ const WANTS: [&str; 11] =
     ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "state"];
 
 /// What a server has that offers a feature of that name.
-const OFFERED: [&str; 3] = ["svg", "actions", "decisive"];
+const OFFERED: [&str; 4] = ["svg", "actions", "decisive", "book"];
 
-/// There need be neither evaluations, and an advantage measured by them, nor a text of another referee.
-const MAY_BE_ABSENT: [&str; 3] = ["eval", "state", "decisive"];
+/// There need be neither evaluations, and an advantage measured by them, nor a text of another referee, nor a book.
+const MAY_BE_ABSENT: [&str; 4] = ["eval", "state", "decisive", "book"];
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("games", "`describe games` names the games of `hello`", describe::games),

@@ -6,10 +6,10 @@
 
 use crate::engine::{self, Bench, Entry, NamedEvaluator, Playable};
 use crate::game::{
-    Context, Drawing, Evaluator, Game, Kind, Named, Notation, OpenError, Outcome, Piece, Setting, Side, Spec,
-    Turn,
+    BookEntry, Context, Drawing, Evaluator, Game, Kind, Named, Notation, OpenError, Outcome, Piece, Setting,
+    Side, Spec, Turn,
 };
-use crate::score::Score;
+use crate::score::{Score, Value};
 use crate::zobrist::mix;
 
 /// The stones with which a game begins.
@@ -146,6 +146,17 @@ impl Notation for Nim {
             pieces: (0..stones).map(stone).collect(),
             ..Drawing::default()
         }
+    }
+
+    /// A heap is lost if it is a whole number of rounds; the distance is at most its stones.
+    fn book(&self, heap: &Heap) -> Option<BookEntry<u8>> {
+        let (stones, over) = (u32::from(heap.stones), heap.stones % (self.most + 1));
+        let value = if over == 0 {
+            Value { score: Score::loss_in(stones), at_least: false, at_most: true }
+        } else {
+            Value { score: Score::win_in(stones), at_least: true, at_most: false }
+        };
+        Some(BookEntry { value, mv: (over > 0).then_some(over) })
     }
 
     fn rules(&self) -> Vec<(&'static str, Setting)> {

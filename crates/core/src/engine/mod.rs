@@ -23,6 +23,7 @@ use crate::search::{Control, End};
 use crate::svg::{Picture, Theme};
 
 mod answer;
+mod book;
 pub mod conformance;
 mod entry;
 mod evaluators;
@@ -38,6 +39,7 @@ pub mod settings;
 mod typed;
 
 pub use answer::{Actions, ChanceOutcome, Evaluation, Line, Proof, Successor, ToMove};
+pub use book::{BookMove, BookPage, Replies};
 pub use entry::{Bench, Entry, Open, PlayerAt, Share, Solve, Solved};
 pub use evaluators::{EvaluatorAt, EvaluatorEntry, MakeEvaluator, NamedEvaluator};
 pub use fault::{Fault, FaultCode, Place};
@@ -216,6 +218,10 @@ pub trait AnyRoot: Send + Sync {
     fn moves(&self, evaluator: Option<&str>) -> Result<Vec<Successor>, Fault> {
         self.moves_within(evaluator, &Effort::free())
     }
+    /// What the game's book of solved positions says of this one, if it holds it.
+    fn book(&self) -> Option<BookPage> {
+        None
+    }
     /// The chance outcomes with their probabilities; none elsewhere.
     fn chance(&self) -> Vec<ChanceOutcome>;
     /// The position's text.
@@ -237,10 +243,14 @@ pub trait AnyRoot: Send + Sync {
     }
     /// The board as a picture, SVG, with the last move pointed out.
     fn svg_within(&self, theme: Theme, effort: &Arc<Effort>) -> String {
+        self.svg_of(&self.board_within(effort), theme, effort)
+    }
+    /// The same of this board with the layers that a drawing shows; the drawing is one of this position.
+    fn svg_of(&self, drawing: &Drawing, theme: Theme, effort: &Arc<Effort>) -> String {
         let title = picture::title(self.entry(), self.played().len(), self.to_move(), self.outcome());
-        let (drawing, last) = (self.board_within(effort), self.changed_within(effort));
+        let last = self.changed_within(effort);
         let glyphs = self.entry().glyphs;
-        Picture { drawing: &drawing, title: &title, last: &last, glyphs, theme }.svg()
+        Picture { drawing, title: &title, last: &last, glyphs, theme }.svg()
     }
     /// [`svg_within`](Self::svg_within) with whatever effort it takes.
     fn svg(&self, theme: Theme) -> String {

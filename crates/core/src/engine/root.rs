@@ -4,9 +4,9 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::{
-    Actions, AnyRoot, Candidates, ChanceOutcome, Counting, Doubt, Engine, Entry, Fault, FaultCode, Learner,
-    NamedEvaluator, Place, Playable, Successor, ToMove, conformance, perft, picture, player::TypedEngine,
-    typed::Typed,
+    Actions, AnyRoot, BookPage, Candidates, ChanceOutcome, Counting, Doubt, Engine, Entry, Fault, FaultCode,
+    Learner, NamedEvaluator, Place, Playable, Successor, ToMove, conformance, perft, picture,
+    player::TypedEngine, typed::Typed,
 };
 use crate::effort::{Effort, Interrupt};
 use crate::game::{Cell, Drawing, Outcome, Root, Rules, Turn};
@@ -202,6 +202,10 @@ impl<G: Playable> AnyRoot for Typed<G> {
         let moves = self.legal_moves().into_iter().map(describe).collect();
         effort.grant(None);
         moves
+    }
+
+    fn book(&self) -> Option<BookPage> {
+        self.look_up()
     }
 
     fn is_stochastic(&self) -> bool {

@@ -38,6 +38,33 @@ pub struct Drawing {
     pub layers: Vec<Layer>,
 }
 
+impl Drawing {
+    /// Shows the layers of these names, and hides the others.
+    ///
+    /// # Errors
+    /// The first name that no layer has; nothing is changed then.
+    ///
+    /// ```
+    /// use plyd_core::game::{Drawing, Layer};
+    ///
+    /// let ground = Layer { name: "ground", ..Layer::default() };
+    /// let mut board = Drawing { layers: vec![ground], ..Drawing::default() };
+    /// assert_eq!(board.show_layers(&["ground"]), Ok(()));
+    /// assert!(board.layers[0].is_usual);
+    /// assert_eq!(board.show_layers(&["grond"]), Err("grond".to_owned()));
+    /// ```
+    pub fn show_layers(&mut self, names: &[impl AsRef<str>]) -> Result<(), String> {
+        let is_there = |name: &str| self.layers.iter().any(|layer| layer.name == name);
+        if let Some(name) = names.iter().map(AsRef::as_ref).find(|name| !is_there(name)) {
+            return Err(name.to_owned());
+        }
+        for layer in &mut self.layers {
+            layer.is_usual = names.iter().any(|name| name.as_ref() == layer.name);
+        }
+        Ok(())
+    }
+}
+
 /// Something that stands on a cell, or on several.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Piece {
@@ -89,7 +116,7 @@ pub struct Layer {
     pub name: &'static str,
     /// What it shows, in a few words for people.
     pub label: &'static str,
-    /// Whether it is shown to those who said nothing of it.
+    /// Whether it is shown, to those who said nothing of it.
     pub is_usual: bool,
     /// The kinds of marks of the board that belong to it.
     pub kinds: &'static [&'static str],

@@ -1,6 +1,6 @@
-//! How positions and moves are written and drawn.
+//! How positions and moves are written and drawn, and what a book says of them.
 
-use super::{Drawing, Game, Setting, candidates};
+use super::{BookEntry, Drawing, Game, Setting, candidates};
 
 /// The texts and the picture of a game: how positions and moves are written.
 ///
@@ -38,6 +38,11 @@ pub trait Notation: Game {
     }
     /// The board as generic primitives.
     fn draw(&self, pos: &Self::Position) -> Drawing;
+    /// What a book of solved positions holds of this one, in which a player is to move: for people who look
+    /// it up, and for what shows them. Searches ask [`Game::probe`].
+    fn book(&self, _pos: &Self::Position) -> Option<BookEntry<Self::Move>> {
+        None
+    }
     /// The effective rules, by the names of the registry entry's `rules`.
     fn rules(&self) -> Vec<(&'static str, Setting)> {
         Vec::new()

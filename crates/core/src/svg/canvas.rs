@@ -44,6 +44,9 @@ pub(super) enum Colour {
     OnSecond,
     Dot,
     Struck,
+    FirstGround,
+    SecondGround,
+    Noted,
 }
 
 impl Colour {
@@ -65,6 +68,9 @@ impl Colour {
             Self::OnSecond => ("on-p2", "#ffffff", "#08131f"),
             Self::Dot => ("dot", "#3f8f5f", "#6cc290"),
             Self::Struck => ("struck", "#b3261e", "#ff8a80"),
+            Self::FirstGround => ("p1-ground", "#f4dec4", "#554533"),
+            Self::SecondGround => ("p2-ground", "#cedae5", "#33455a"),
+            Self::Noted => ("noted", "#d2e2d3", "#354b45"),
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::canvas::{Canvas, Colour};
+use super::layers::unhidden;
 use super::layout::{Layout, UNIT, shortened};
 use super::pieces::colours;
 use crate::game::{Cell, Drawing, Mark};
@@ -19,7 +20,7 @@ pub(super) fn draw(canvas: &mut Canvas, drawing: &Drawing, layout: Layout) {
     let mut struck = Small::default();
     let blocks = drawing.blocks.filter(|&(tall, wide)| (1..=VALUES).contains(&tall.saturating_mul(wide)));
     let taboo = cells_and_values(drawing, "taboo", VALUES);
-    for mark in drawing.marks.iter().take(layout.shapes()) {
+    for mark in unhidden(drawing).take(layout.shapes()) {
         let Some(at) = layout.middle(mark.cell) else { continue };
         match mark.mark {
             "candidates" | "declared" => {
@@ -85,6 +86,6 @@ fn values(mark: &Mark, most: usize) -> impl Iterator<Item = usize> {
 
 /// All values that marks of one kind list.
 fn cells_and_values(drawing: &Drawing, kind: &str, most: usize) -> BTreeSet<(Cell, usize)> {
-    let marks = drawing.marks.iter().filter(|mark| mark.mark == kind);
+    let marks = unhidden(drawing).filter(|mark| mark.mark == kind);
     marks.flat_map(|mark| values(mark, most).map(|value| (mark.cell, value))).collect()
 }

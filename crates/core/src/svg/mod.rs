@@ -5,6 +5,7 @@
 //! bounded: rows and columns beyond the 64th, and what stands outside the grid, are left out.
 
 mod canvas;
+mod layers;
 mod layout;
 mod marks;
 mod pieces;
@@ -66,6 +67,7 @@ impl<'a> Picture<'a> {
         let mut canvas = Canvas::new(self.theme);
         canvas.rect(view.whole(), 12, Colour::Ground);
         self.draw_cells(&mut canvas, layout);
+        layers::draw(&mut canvas, self.drawing, layout);
         self.draw_lines(&mut canvas, layout, view);
         self.draw_pieces(&mut canvas, layout);
         marks::draw(&mut canvas, self.drawing, layout);

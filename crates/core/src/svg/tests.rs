@@ -2,7 +2,7 @@
 //! compared by their bytes in the tests of the commands.
 
 use super::*;
-use crate::game::{Mark, Piece, Wall};
+use crate::game::{Layer, Mark, Piece, Wall};
 
 /// Whether all elements of a picture are closed in order, and no text holds markup.
 fn assert_well_formed(svg: &str) {
@@ -116,6 +116,31 @@ fn values_that_are_taboo_are_struck() {
     };
     assert_eq!(group("#62666e"), "14", "a value beyond the block's is left out");
     assert_eq!(group("#b3261e"), "23");
+}
+
+#[test]
+fn layers_are_drawn_that_are_shown() {
+    let mark = |mark, owner, label: &str| Mark { cell: (0, 1), mark, owner, label: Some(label.into()) };
+    let board = Drawing {
+        rows: 4,
+        cols: 4,
+        blocks: Some((2, 2)),
+        marks: vec![mark("candidates", None, "3")],
+        layers: vec![
+            Layer { name: "fits", is_usual: true, kinds: &["candidates"], ..Layer::default() },
+            Layer { name: "book", marks: vec![mark("wins", Some(Side::Second), "16")], ..Layer::default() },
+        ],
+        ..Drawing::default()
+    };
+    let usual = Picture::of(&board).svg();
+    assert!(usual.contains(">3</text>") && !usual.contains("plyd-p2-ground"), "{usual}");
+    let mut other = board.clone();
+    assert_eq!(other.show_layers(&["book"]), Ok(()));
+    let svg = Picture::of(&other).svg();
+    assert!(!svg.contains(">3</text>") && svg.contains(">16</text>"), "{svg}");
+    let ground = "<rect x=\"100\" y=\"0\" width=\"100\" height=\"100\" class=\"plyd-p2-ground\"";
+    assert!(svg.contains(ground) && svg.contains("player 2&#39;s wins 16: row 1 column 2."), "{svg}");
+    assert_eq!(other.show_layers(&["fits", "bok"]), Err("bok".to_owned()));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A board in a sentence, for those who do not see the picture.
 
-use crate::game::{Cell, Drawing, Piece, Side};
+use super::layers::shown;
+use crate::game::{Cell, Drawing, Mark, Piece, Side};
 
 /// The most bytes of it.
 const MOST: usize = 4000;
@@ -22,6 +23,9 @@ pub(super) fn describe(drawing: &Drawing, last: &[Cell]) -> String {
     for wall in drawing.walls.iter().filter(|wall| is_inside(wall.cell)).take(MOST) {
         put(format!("wall {}", if wall.right { "right of" } else { "below" }), wall.cell);
     }
+    for mark in shown(drawing).filter(|mark| is_inside(mark.cell)).take(MOST) {
+        put(note(mark), mark.cell);
+    }
     for &cell in last.iter().take(MOST) {
         put("last move".to_owned(), cell);
     }
@@ -39,13 +43,24 @@ pub(super) fn describe(drawing: &Drawing, last: &[Cell]) -> String {
     words
 }
 
-/// Whose piece it is, its kind and its label.
-fn kind(piece: &Piece) -> String {
-    let owner = match piece.owner {
+/// Whom it concerns, as a word before what it is.
+fn possessive(owner: Option<Side>) -> &'static str {
+    match owner {
         Some(Side::First) => "player 1's ",
         Some(Side::Second) => "player 2's ",
         None => "",
-    };
+    }
+}
+
+/// Whom a mark of a layer concerns, its kind and its label.
+fn note(mark: &Mark) -> String {
+    let label = mark.label.as_deref().map(|label| format!(" {label}")).unwrap_or_default();
+    format!("{}{}{label}", possessive(mark.owner), mark.mark)
+}
+
+/// Whose piece it is, its kind and its label.
+fn kind(piece: &Piece) -> String {
+    let owner = possessive(piece.owner);
     // A number that says the owner says nothing new.
     let number = piece.owner.map(|owner| (owner.index() + 1).to_string());
     let label = piece.label.as_deref().filter(|label| Some(*label) != number.as_deref());

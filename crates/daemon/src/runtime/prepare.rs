@@ -215,6 +215,7 @@ impl RequestWorker {
             actions: wanted(Want::Actions).then(|| bridge::actions(root.actions())),
             // A game without evaluations has none.
             decisive: wanted(Want::Decisive).then(|| i64::from(root.decisive())).filter(|&least| least > 0),
+            book: if wanted(Want::Book) { root.book().map(bridge::book) } else { None },
         };
         let body = body(task, ResultBody::Inspect(Box::new(result)));
         let (start, bytes) = (inspect.position.start.clone(), inspect.position.heap_bytes());

@@ -6,9 +6,10 @@
 use super::board::{MAX_CELLS, MAX_SIDE, MIN_SIDE, UNPLACED};
 use super::rules::{Isolation, Position, Target};
 use super::sizes::Size;
+use super::theory;
 use crate::bits::Bits;
 use crate::flood::Flood;
-use plyd_core::game::{Drawing, Notation, OpenError, Piece, Setting, Side};
+use plyd_core::game::{BookEntry, Drawing, Layer, Mark, Notation, OpenError, Piece, Setting, Side};
 
 /// How a position is written.
 pub(super) const POSITION_GRAMMAR: &str = "Rows from the top joined by `/`, each cell `.` (open), `x` (blocked), `1` or `2` \
@@ -159,6 +160,14 @@ impl<B: Bits> Notation for Isolation<B> {
         let place = |cell: u8| (usize::from(cell) / cols, usize::from(cell) % cols);
         let [first, second] = Side::ALL.map(|side| self.board().reach(pos.token(side)) & pos.open());
         let ground = Flood::new(self.board(), pos.open(), first, second).ground(place);
+        let placements = theory::placements(self, pos).into_iter().map(|placed| Mark {
+            cell: place(placed.cell),
+            mark: "wins",
+            owner: Some(placed.winner),
+            label: placed.replies.map(|replies| replies.to_string()),
+        });
+        let label = "Who wins after a placement, by the book; a number: so many replies win";
+        let book = Layer { name: "book", label, marks: placements.collect(), ..Layer::default() };
         let blocked = (self.board().full() & !pos.open()).cells().map(|cell| {
             let owner = [Side::First, Side::Second].into_iter().find(|&side| pos.token(side) == cell);
             Piece {
@@ -174,9 +183,13 @@ impl<B: Bits> Notation for Isolation<B> {
             pieces: blocked.collect(),
             row_labels: (1..=rows).map(|row| row.to_string()).collect(),
             col_labels: (0..cols).map(|column| column_label(column).to_string()).collect(),
-            layers: vec![ground],
+            layers: if book.marks.is_empty() { vec![ground] } else { vec![ground, book] },
             ..Drawing::default()
         }
+    }
+
+    fn book(&self, pos: &Position<B>) -> Option<BookEntry<Target>> {
+        theory::book_entry(self, pos)
     }
 
     fn rules(&self) -> Vec<(&'static str, Setting)> {

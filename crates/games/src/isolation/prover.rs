@@ -1,10 +1,10 @@
 //! The solver and the theory as the second opinion of the default player.
 
 use super::rules::{Isolation, Position, Target};
-use super::solver::{Solver, expected_nodes, most_plies, order_of};
-use super::theory;
+use super::solver::{Solver, expected_nodes, order_of};
+use super::theory::{self, value};
 use crate::bits::Bits;
-use plyd_core::score::{Score, Value};
+use plyd_core::score::Value;
 use plyd_core::search::proving::Prover;
 use plyd_core::search::thread::SearchThread;
 
@@ -36,17 +36,6 @@ impl<B: Bits> Prover<Isolation<B>> for Solver<B> {
 
     fn clear(&mut self) {
         Self::clear(self);
-    }
-}
-
-/// The value of a decided position: its distance is known only as a bound.
-fn value<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) -> Value {
-    let plies = most_plies(game, pos, won);
-    if won {
-        Value { score: Score::win_in(plies), at_least: true, at_most: plies == 1 }
-    } else {
-        // A stuck mover loses at once, not later.
-        Value { score: Score::loss_in(plies), at_least: plies == 0, at_most: true }
     }
 }
 

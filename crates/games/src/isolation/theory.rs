@@ -11,9 +11,11 @@ use std::sync::OnceLock;
 use super::board::{Board, UNPLACED};
 use super::openings::{images, openings};
 use super::rules::{Isolation, Position, Target};
+use super::solver::most_plies;
 use crate::bits::Bits;
 use crate::flood::Flood;
-use plyd_core::game::{Game, Side};
+use plyd_core::game::{BookEntry, Game, Side};
+use plyd_core::score::{Score, Value};
 
 /// Openings up to symmetry, one a line: both placements, and the first player's winning move or `-`. Written
 /// by `plyd solve isolation --board 7x7 --book crates/games/src/isolation/openings-7x7.txt`.
@@ -26,6 +28,58 @@ pub(super) struct KnownOutcome {
     pub won: bool,
     /// A move that wins; in a lost position, one after which the opponent may still err.
     pub mv: Option<Target>,
+}
+
+/// The value of a decided position: its distance is known only as a bound.
+#[must_use]
+pub(super) fn value<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) -> Value {
+    let plies = most_plies(game, pos, won);
+    if won {
+        Value { score: Score::win_in(plies), at_least: true, at_most: plies == 1 }
+    } else {
+        // A stuck mover loses at once, not later.
+        Value { score: Score::loss_in(plies), at_least: plies == 0, at_most: true }
+    }
+}
+
+/// What the book holds of a position.
+#[must_use]
+pub(super) fn book_entry<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<BookEntry<Target>> {
+    let KnownOutcome { won, mv } = from_book(game, pos)?;
+    // In a lost position the book's move is the one that sets most problems, and each is as good.
+    Some(BookEntry { value: value(game, pos, won), mv })
+}
+
+/// A cell on which the mover may place its token.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Placement {
+    pub cell: u8,
+    /// Who wins then.
+    pub winner: Side,
+    /// How many of the replies win, if the book knows all of them.
+    pub replies: Option<u32>,
+}
+
+/// What the book knows of each placement; nothing if both tokens are placed.
+#[must_use]
+pub(super) fn placements<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Vec<Placement> {
+    let is_placing = pos.token(pos.mover()) == UNPLACED;
+    if !is_placing || from_book(game, pos).is_none() {
+        return Vec::new();
+    }
+    let is_first = pos.token(pos.mover().other()) == UNPLACED;
+    let after = |cell| {
+        let mut after = *pos;
+        game.play(&mut after, Target(cell));
+        after
+    };
+    let placed = pos.open().cells().map(|cell| {
+        let wins = from_book(game, &after(cell)).is_some_and(|known| known.won);
+        let winner = if wins { pos.mover().other() } else { pos.mover() };
+        let replies = is_first.then(|| refutations()[usize::from(cell)]);
+        Placement { cell, winner, replies }
+    });
+    placed.collect()
 }
 
 /// What theory knows of a position in which the mover can move.
@@ -104,12 +158,22 @@ fn from_book<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<KnownOut
         KnownOutcome { won: mv.is_some(), mv }
     } else {
         // Lost: most errors are possible after the placement that fewest replies refute.
-        let refutations = |&first: &u8| {
-            let others = board.full() & !B::single(first);
-            others.cells().filter(|&second| reply(board, first, second).is_none()).count()
+        let refuted = |cell: &u8| refutations()[usize::from(*cell)];
+        let mv = board.full().cells().min_by_key(refuted).map(Target);
+        KnownOutcome { won: mv.is_some_and(|mv| refuted(&mv.0) == 0), mv }
+    })
+}
+
+/// How many second placements win against each first one on 7x7.
+fn refutations() -> &'static [u32] {
+    static COUNTS: OnceLock<Vec<u32>> = OnceLock::new();
+    COUNTS.get_or_init(|| {
+        let board = Board::<u64>::new(7, 7);
+        let refuting = |first: u8| {
+            let others = board.full() & !u64::single(first);
+            others.cells().filter(|&second| reply(&board, first, second).is_none()).count() as u32
         };
-        let mv = board.full().cells().min_by_key(refutations).map(Target);
-        KnownOutcome { won: mv.is_some_and(|mv| refutations(&mv.0) == 0), mv }
+        board.full().cells().map(refuting).collect()
     })
 }
 
@@ -181,6 +245,24 @@ mod tests {
             game.play(&mut after, mv);
             assert_eq!(solver.wins(&game, &after, &mut SearchThread::alone(&control)), Some(false));
         }
+    }
+
+    #[test]
+    fn placements_say_who_wins_and_how_many_replies_do() {
+        let game = Isolation::<u64>::new(7, 7);
+        let first = placements(&game, &game.start());
+        assert_eq!(first.len(), 49);
+        assert!(first.iter().all(|placed| placed.winner == Side::Second));
+        // The other colour has 24 cells of the 48, or 25; the centre keeps eight of them for itself.
+        let replies = |cell: usize| first[cell].replies.unwrap();
+        assert_eq!((replies(0), replies(1), replies(24)), (24, 25, 16));
+        let centre = play(&game, &[24]);
+        let second = placements(&game, &centre);
+        assert_eq!(second.iter().filter(|placed| placed.winner == Side::Second).count(), 16);
+        assert!(second.iter().all(|placed| placed.replies.is_none()) && second.len() == 48);
+        assert_eq!(placements(&game, &play(&game, &[24, 0])), []);
+        let other = Isolation::<u64>::new(6, 6);
+        assert_eq!(placements(&other, &other.start()), []);
     }
 
     #[test]

@@ -38,7 +38,8 @@ impl Notation for Sudoku {
     }
 
     /// Values with their owners; for empty cells the values that fit, those that were declared taboo, those
-    /// that would be taboo, and those that the solver could not decide; as a layer what closes regions.
+    /// that would be taboo, and those that the solver could not decide; as a layer the cells of regions that
+    /// are about to close.
     fn draw(&self, pos: &Position) -> Drawing {
         let grid = self.grid();
         let squares = || pos.squares().iter().enumerate();
@@ -64,10 +65,15 @@ impl Notation for Sudoku {
             values.map(move |value| Fill { cell: cell as u16, value })
         });
         let taboo = taboo_moves(self, pos);
-        let points = |cell| Some(self.points(pos, cell)).filter(|points| *points > 0);
+        // A value in the last cell of a region scores; in one of the last two it lets the other side score.
         let closing = squares().filter(|(_, square)| square.value == 0).filter_map(|(cell, _)| {
-            let label = Some(format!("+{}", points(cell)?));
-            Some(Mark { cell: grid.place(cell), mark: "closing", owner: None, label })
+            let missing = grid.regions_of(cell).map(|region| pos.missing(grid, region)).into_iter().min()?;
+            let (mark, label) = match missing {
+                1 => ("closing", format!("+{}", self.points(pos, cell))),
+                2 => ("closes-next", "2 left".to_owned()),
+                _ => return None,
+            };
+            Some(Mark { cell: grid.place(cell), mark, owner: None, label: Some(label) })
         });
         let layer = |name, label| Layer { name, label, ..Layer::default() };
         let kinds: [&[&str]; 2] = [&["candidates", "declared", "undecided"], &["taboo"]];
@@ -76,7 +82,7 @@ impl Notation for Sudoku {
             Layer { is_usual: true, kinds: kinds[1], ..layer("taboo", "Values that are taboo") },
             Layer {
                 marks: closing.collect(),
-                ..layer("closing", "Cells that close a region, with their points")
+                ..layer("closing", "Regions about to close: points at once, or 2 cells left")
             },
         ];
         let labels: Vec<String> = (0..grid.side()).map(|at| at.to_string()).collect();
@@ -152,5 +158,27 @@ mod tests {
         ];
         assert_eq!(marks[..4], expected);
         assert_eq!(marks[4..], [("declared", (2, 2), "2"), ("taboo", (3, 2), "4")]);
+    }
+
+    #[test]
+    fn regions_are_about_to_close_whose_last_or_last_two_cells_are_empty() {
+        let layout = Layout::parse("2 2 1 2 3 . 3 4 1 2 2 1 . 3 . 3 . 1; scores 2 1").unwrap();
+        let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.stated_rules())).unwrap());
+        let closing = |drawing: &Drawing| {
+            let layer = drawing.layers.iter().find(|layer| layer.name == "closing").unwrap();
+            let marks = layer.marks.iter().map(|mark| (mark.cell, mark.mark, mark.label.clone().unwrap()));
+            marks.collect::<Vec<_>>()
+        };
+        let at = |cell, mark, label: &str| (cell, mark, label.to_owned());
+        // The last cell of three regions, of one, of two; and one of the last two of three.
+        let expected = [
+            at((0, 3), "closing", "+7"),
+            at((2, 2), "closing", "+1"),
+            at((3, 0), "closing", "+3"),
+            at((3, 2), "closes-next", "2 left"),
+        ];
+        assert_eq!(closing(&game.draw(&layout.position(&game).unwrap())), expected);
+        let empty = Sudoku::new(Choice::new(&Rules::default(), None).unwrap());
+        assert_eq!(closing(&empty.draw(&empty.start())), []);
     }
 }

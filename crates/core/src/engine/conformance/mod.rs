@@ -11,6 +11,7 @@ use crate::zobrist::SplitMix64;
 use super::Playable;
 use seen::Seen;
 
+mod book;
 mod chosen;
 mod evaluations;
 mod players;
@@ -113,6 +114,9 @@ fn ply<G: Playable>(
             text.starts_with('~') == (game.turn(pos) == Turn::Chance),
             "`{text}`: only chance plies have a `~`"
         );
+    }
+    if game.turn(pos) == Turn::Move {
+        book::check(game, pos, &moves)?;
     }
     seen.legality(game, pos, &moves, random)?;
     let played: Vec<G::Move> = if moves.len() > MANY {

@@ -11,10 +11,11 @@ use crate::state::State;
 use crate::state::request_error::RequestError;
 
 /// What the server can do beyond the protocol's core; the feature [`RESUME`] only where it is offered.
-const FEATURES: [&str; 17] = [
+const FEATURES: [&str; 18] = [
     "actions",
     "analyse",
     "anytime",
+    "book",
     "byte_limits",
     "decisive",
     "deterministic",
