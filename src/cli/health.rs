@@ -2,7 +2,7 @@
 //!
 //! Asks as a client does, so that the answer says that clients are answered.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
@@ -13,7 +13,7 @@ use plyd_protocol::{self as wire, Command, ErrorCode, Message};
 use super::failure::Failure;
 use super::parse;
 use super::token_file::read_token;
-use crate::client::{Address, Client};
+use crate::client::{Address, Client, ClientError, LineError};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -100,13 +100,38 @@ fn greet(address: &Address, token: Option<String>, timeout: Duration) -> Result<
         // Whoever waits for this thread says first that the time is over.
         client.wait_final(&id, Instant::now() + 2 * timeout)
     })();
-    match said.map_err(|error| error.to_string())?.last.envelope.message {
+    match said.map_err(|error| unanswered(address, &error))?.last.envelope.message {
         Message::Result(_) => Ok(()),
         // It answers, and keeps strangers out as it should.
         Message::Error(error) if error.code == ErrorCode::AuthRequired && !has_token => Ok(()),
         Message::Error(error) => Err(error.message),
         _ => Err("it answers something else than was asked".to_owned()),
     }
+}
+
+/// Why there is no answer. A server of TLS closes a connection that speaks something else.
+fn unanswered(address: &Address, error: &ClientError) -> String {
+    let is_cut = match error {
+        ClientError::Line(LineError::Closed) => true,
+        ClientError::Line(LineError::Connect(error)) => matches!(
+            error.kind(),
+            ErrorKind::ConnectionReset | ErrorKind::InvalidData | ErrorKind::UnexpectedEof
+        ),
+        _ => false,
+    };
+    match address {
+        Address::Tcp(place) if is_cut => format!("{error}. {}", over_tls(&format!("tls={place}"))),
+        Address::WebSocket(place) if is_cut => format!("{error}. {}", over_tls(&format!("wss={place}"))),
+        _ => error.to_string(),
+    }
+}
+
+/// What to ask instead, if TLS is served there.
+fn over_tls(place: &str) -> String {
+    format!(
+        "If it serves TLS, ask {place} by a name that its certificate has; or ask the page of its metrics: \
+         http://HOST:PORT/readyz"
+    )
 }
 
 /// Asks for a page.
@@ -124,6 +149,11 @@ fn get(host: &str, path: &str) -> Result<(), String> {
     let mut words = status.split(' ');
     match (words.next(), words.next()) {
         (Some(version), Some("200")) if version.starts_with("HTTP/1.") => Ok(()),
+        // Nothing, or the first byte of an alert of TLS.
+        (Some(""), _) => Err(format!("it closes the connection. {}", over_tls(&format!("tls={host}")))),
+        _ if status.starts_with('\u{15}') => {
+            Err(format!("it answers no HTTP. {}", over_tls(&format!("tls={host}"))))
+        }
         _ => Err(format!("it answers `{}`", wire::echo(&status))),
     }
 }

@@ -10,6 +10,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::failure::Failure;
 use super::serve::{AllInForce, Given, InForce};
+use super::system::others_read;
+use crate::daemon::{Config, TlsFiles};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -59,15 +61,74 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if settings.text("stdio") == Some("true") {
         return Err(usage("stdio", "a service has no standard input; give `tcp`, `ws` or `unix` instead"));
     }
+    exposed(&settings)?;
     let unit = if args.socket {
         socket_unit(&settings)?
     } else {
         let exec = args.exec.clone().map_or_else(std::env::current_exe, Ok)?;
         let file = file.map(std::path::absolute).transpose()?;
         let user = args.user.as_deref();
+        doubts(&settings, args, file.as_deref());
         Service { settings, exec, file, user, is_read_again, is_activated: args.activated }.unit()?
     };
     Ok(out.write_all(unit.as_bytes())?)
+}
+
+/// Refuses addresses that the daemon would refuse when the service starts.
+fn exposed(settings: &Settings<'_>) -> Result<(), Failure> {
+    let file = |name| settings.text(name).map(PathBuf::from);
+    let tls = file("tls-cert").zip(file("tls-key"));
+    let config = Config {
+        tcp: settings.values("tcp").to_vec(),
+        ws: settings.values("ws").to_vec(),
+        metrics: settings.text("metrics").map(str::to_owned),
+        // Whether there is one counts, not which.
+        token: settings.text("token-file").map(str::to_owned),
+        clients: settings.text("clients-file").map(|_| Vec::new()),
+        tls: tls.map(|(cert, key)| TlsFiles { cert, key, client_ca: file("tls-client-ca") }),
+        insecure: settings.text("insecure") == Some("true"),
+        ..Config::default()
+    };
+    config.check_addresses().map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Warns of what would keep the service from starting if this machine is the one where it shall run.
+fn doubts(settings: &Settings<'_>, args: &Args, file: Option<&Path>) {
+    // Another program may have it.
+    if args.exec.is_none() && !cfg!(feature = "service") && settings.text("tls-cert").is_some() {
+        tracing::warn!("this plyd has no TLS and would not start: build it with the feature `service`");
+    }
+    let mut read: Vec<&Path> = file.into_iter().collect();
+    if args.user.is_some() {
+        read.extend(SECRETS.iter().filter_map(|name| settings.text(name)).map(Path::new));
+    }
+    for path in read {
+        if ["/tmp", "/var/tmp"].iter().any(|folder| path.starts_with(folder)) {
+            tracing::warn!(
+                "the service cannot read {}: it has a folder of its own for temporary files; move that file, for \
+                 example to /etc/plyd",
+                path.display()
+            );
+        }
+    }
+    // The settings themselves are no credential: the daemon reads their file itself.
+    let hidden = file.filter(|path| path.metadata().is_ok_and(|metadata| !others_read(&metadata)));
+    if let (None, Some(path)) = (&args.user, hidden) {
+        tracing::warn!(
+            "the service cannot read {}: its user is one that systemd makes up; let others read the file (chmod o+r), \
+             or name a user who may read it with --user",
+            path.display()
+        );
+    }
+    if let Some(user) = args.user.as_deref().filter(|user| !is_known(user)) {
+        tracing::warn!("/etc/passwd has no user `{user}`: useradd --system --user-group {user}");
+    }
+}
+
+/// Whether this machine has a user of that name, as far as its file says.
+fn is_known(user: &str) -> bool {
+    let Ok(users) = std::fs::read_to_string("/etc/passwd") else { return true };
+    users.lines().any(|line| line.split(':').next() == Some(user))
 }
 
 /// Reads the name of a user who may run a service, as systemd takes it.

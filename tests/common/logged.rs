@@ -65,8 +65,13 @@ impl Logged {
     }
 
     /// Ends it by a signal; all lines of its log.
-    pub(crate) fn end(mut self) -> Vec<String> {
+    pub(crate) fn end(self) -> Vec<String> {
         process::signal(&self.process, Signal::TERM);
+        self.rest()
+    }
+
+    /// Waits until it has ended well; all lines of its log.
+    pub(crate) fn rest(mut self) -> Vec<String> {
         assert!(process::exit(&mut self.process).success());
         self.log.all()
     }

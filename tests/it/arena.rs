@@ -1,6 +1,6 @@
 //! Matches as people run them: the real binary plays against itself.
 
-use crate::common::{Server, process};
+use crate::common::{Folder, Server, process};
 use crate::games::games;
 use crate::matches::{
     FAST, GREEDY, RANDOM, arena, command, directory, records, records_in, report, timeless,
@@ -273,4 +273,29 @@ fn a_page_never_replaces_the_record() {
         assert!(text.contains("would replace the record"), "{text}");
     }
     std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn a_program_that_crashes_without_the_legal_moves_is_told_how_to_get_them() {
+    let folder = Folder::new("arena-legal");
+    // It knows `go` alone, and ends where the moves are missing.
+    let bot = folder.file(
+        "bot.sh",
+        r#"while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":"\([^"]*\)".*/\1/')
+  case $line in
+    *'"cmd":"go"'*) exit 1 ;;
+    *) echo "{\"id\":\"$id\",\"type\":\"error\",\"code\":\"unknown_cmd\",\"message\":\"go alone\"}" ;;
+  esac
+done"#,
+    );
+    for (more, is_told) in [("", true), (",legal=true", false)] {
+        let player = format!("cmd=sh {bot}{more},nodes=1");
+        let output = process::output(process::plyd([
+            "arena", "l-game", "--player", FAST, "--player", &player, "--games", "2",
+        ]));
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("2 crash"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(said.contains("is given `legal=true`"), is_told, "{said}");
+    }
 }

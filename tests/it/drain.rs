@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 use std::time::Instant;
 
-use crate::common::{Peer, Server, TIMEOUT, endless, go, open, process, stop};
+use crate::common::{Logged, Peer, Server, TIMEOUT, endless, go, open, process, stop};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -27,6 +27,21 @@ fn shutting_down(peer: &mut Peer, request: &Value) {
 /// Where the notice of the end stands among all messages.
 fn announced(peer: &Peer) -> usize {
     peer.log.iter().position(|message| message["kind"] == "going_away").expect("a notice")
+}
+
+#[test]
+fn the_log_of_a_service_says_that_it_ends_and_what_it_waits_for() {
+    let daemon = Logged::start(&["--tcp", "127.0.0.1:0", "--drain-ms", FOR_EVER], &[], 1);
+    let mut peer = daemon.greet(json!({}));
+    peer.send(&go("g", json!({ "clock": endless() })));
+    peer.info("g", "started");
+    process::signal(&daemon.process, Signal::TERM);
+    daemon.wait_for("ending, as a signal asks: 1 search may go on for 4000000s");
+    peer.result(&stop("g"));
+    let lines = daemon.rest();
+    assert!(lines.last().is_some_and(|line| line.ends_with(" ended")), "{lines:?}");
+    let quiet = Logged::start(&["--tcp", "127.0.0.1:0"], &[], 1).end();
+    assert!(quiet.iter().any(|line| line.contains("no search is in flight")), "{quiet:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::{Output, Stdio};
 use std::thread;
 
 use crate::common::manager::Manager;
-use crate::common::{Folder, Server, endless, go, process};
+use crate::common::{Folder, Logged, Server, endless, go, process};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -64,6 +64,30 @@ fn a_token_is_shown_if_there_is_one() {
     assert_well(&[&at]);
     let said = complaint(&[&at, "--token-file", &wrong]);
     assert!(said.contains("token") && !said.contains("barley"), "{said}");
+}
+
+#[test]
+fn who_asks_without_a_token_leaves_no_warning() {
+    let folder = Folder::new("health-quiet");
+    let token = folder.file("token", "open sesame\n");
+    let daemon = Logged::start(&["--tcp", "127.0.0.1:0", "--token-file", &token], &[], 1);
+    assert_well(&[&format!("tcp={}", daemon.addresses[0])]);
+    let lines = daemon.end();
+    assert!(lines.iter().all(|line| !line.contains("auth_required")), "{lines:?}");
+}
+
+#[cfg(feature = "service")]
+#[test]
+fn of_a_daemon_with_tls_it_says_what_to_ask_instead() {
+    let daemon = crate::tls::Daemon::start(&crate::tls::certificate("server"));
+    for (asked, instead) in [
+        (format!("tcp={}", daemon.tcp), "tls="),
+        (format!("ws={}", daemon.ws), "wss="),
+        (format!("http://{}/readyz", daemon.tcp), "tls="),
+    ] {
+        let said = complaint(&[&asked]);
+        assert!(said.contains(&format!("If it serves TLS, ask {instead}")), "{asked}: {said}");
+    }
 }
 
 #[test]

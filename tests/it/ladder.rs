@@ -7,6 +7,7 @@ mod proxy;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -313,6 +314,7 @@ fn each_command_does_what_it_says() {
         assert!(ladder.run(list).contains(&begun), "{list:?} without {begun}");
     }
     let standings = read(&["standings", "quick", "--json"]);
+    assert_eq!(read(&["standings", "--json"]), standings, "there is no other pool");
     let anchors = standings.as_array().unwrap().iter().map(|row| (&row["anchor"], &row["games"]));
     assert_eq!(anchors.collect::<Vec<_>>(), [(&json!(true), &json!(0)); 2]);
     assert_eq!(read(&["games", "list", "--bot", "kari", "--json"]), json!([]));
@@ -326,7 +328,10 @@ fn each_command_does_what_it_says() {
     assert_eq!(ladder.run(&["export", &file("games.jsonl")]), "0 games\n");
     assert_eq!(ladder.run(&["import", &file("games.jsonl")]), "0 games of 0 encounters, and 0 bots\n");
     ladder.run(&["backup", &file("copy.db")]);
-    assert!(ladder.folder.path.join("copy.db").exists());
+    for name in ["ladder.db", "copy.db"] {
+        let mode = ladder.folder.path.join(name).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name} is for its owner alone");
+    }
     // What makes no sense is refused with what to do instead.
     for (arguments, code, word) in [
         (&["backup", &file("copy.db")][..], 2, "give another file"),

@@ -366,6 +366,21 @@ fn a_failure_to_start_is_a_line_of_the_log_if_that_is_json() {
 }
 
 #[test]
+fn nothing_is_said_to_be_served_by_a_daemon_that_cannot_start() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let folder = Folder::new("log-taken");
+    let socket = folder.path.join("socket");
+    let served = ["serve", "--tcp", "127.0.0.1:0", "--unix", socket.to_str().unwrap(), "--metrics", &address];
+    let output = process::output(process::plyd(served));
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains(&address) && said.contains("searches go on"), "{said}");
+    assert!(!said.contains("listening on 127") && !said.contains("listening on /"), "{said}");
+    assert!(!socket.exists(), "its socket is gone with it");
+}
+
+#[test]
 fn lost_lines_are_reported_in_the_form_of_the_others() {
     let mut launch = process::plyd(["serve", "--stdio", "-vvv", "--log-format", "json"]);
     launch.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,6 +1,8 @@
 //! `plyd systemd`: the units say what the settings ask for, and systemd takes them and calls them safe.
 
 // The functions beside the tests are called by them alone.
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 
 use crate::common::{Folder, process};
@@ -16,7 +18,9 @@ fn units(arguments: &[&str]) -> Output {
 fn unit(arguments: &[&str]) -> String {
     let output = units(arguments);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.is_empty(), "{arguments:?}: {said}");
+    // The files of tests are temporary ones.
+    let is_known = said.lines().all(|line| line.contains("WARN"));
+    assert!(output.status.success() && is_known, "{arguments:?}: {said}");
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -176,12 +180,18 @@ fn a_service_may_do_what_its_sockets_and_secrets_need() {
 
 #[test]
 fn what_cannot_run_as_a_service_is_refused_with_what_to_do() {
-    let rows: [(&[&str], &[&str]); 15] = [
+    let rows: [(&[&str], &[&str]); 18] = [
         (&[], &["stdio", "a service has no standard input"]),
         (&["--stdio", "--tcp", "127.0.0.1:7117"], &["stdio"]),
         (&["--tcp", "127.0.0.1:7117", "--transcript", "lines"], &["transcript", "absolute path"]),
         (&["--tcp", "127.0.0.1:7117", "--transcript", "/srv/lines"], &["transcript", "/var/lib/plyd"]),
         (&["--tcp", "127.0.0.1:7117", "--token-file", "token"], &["token-file", "absolute path"]),
+        (&["--tcp", "0.0.0.0:7117"], &["0.0.0.0:7117", "--token-file", "--insecure"]),
+        (&["--socket", "--ws", "[::]:7117"], &["[::]:7117", "--token-file"]),
+        (
+            &["--tcp", "127.0.0.1:7117", "--metrics", "0.0.0.0:7120"],
+            &["0.0.0.0:7120", "metrics", "--insecure"],
+        ),
         (&["--unix", "socket"], &["unix", "absolute path"]),
         (&["--unix", "/tmp/socket"], &["unix", "/run/plyd", "--activated"]),
         (&["--tcp", "127.0.0.1:7117", "--exec", "plyd"], &["--exec", "absolute path"]),
@@ -204,6 +214,31 @@ fn what_cannot_run_as_a_service_is_refused_with_what_to_do() {
     }
     assert!(refusal(&["--config", "/no/such/file"]).contains("/no/such/file"));
     assert!(refusal(&["--tcp", "127.0.0.1:7117", "--hash-mb", "much"]).contains("--hash-mb"));
+}
+
+#[test]
+fn what_may_keep_a_service_from_starting_is_a_warning() {
+    let folder = Folder::new("units-doubts");
+    let settings = folder.file("plyd.toml", "tcp = [\"127.0.0.1:7117\"]\n");
+    let warnings = |arguments: &[&str]| {
+        let output = units(arguments);
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let mode = |mode| fs::set_permissions(&settings, fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o600);
+    assert!(warnings(&["--config", &settings]).contains("chmod o+r"));
+    assert!(!warnings(&["--config", &settings, "--user", "daemon"]).contains("chmod"), "it may own the file");
+    mode(0o644);
+    assert!(!warnings(&["--config", &settings]).contains("chmod"));
+    let temporary = warnings(&["--tcp", "127.0.0.1:7117", "--user", "daemon", "--token-file", "/tmp/token"]);
+    assert!(temporary.contains("cannot read /tmp/token"), "{temporary}");
+    assert!(warnings(&["--tcp", "127.0.0.1:7117", "--user", "no-such-one"]).contains("useradd"));
+    let tls =
+        ["--tcp", "127.0.0.1:7117", "--tls-cert", "/etc/plyd/cert.pem", "--tls-key", "/etc/plyd/key.pem"];
+    assert_eq!(warnings(&tls).contains("no TLS"), !cfg!(feature = "service"));
+    assert_eq!(warnings(&[&tls[..], &["--exec", "/opt/plyd"]].concat()), "");
+    assert_eq!(warnings(&["--tcp", "127.0.0.1:7117"]), "");
 }
 
 /// systemd's own judge of units, where there is one.

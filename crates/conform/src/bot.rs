@@ -175,6 +175,11 @@ fn question(id: &str, root: &Root, clock: Option<Clock>) -> Vec<u8> {
     with_legal(&Request { id: id.to_owned(), command: Command::Go(Box::new(go)) }, &root.legal())
 }
 
+/// The question for the first move of a game, whose answer may take as long as it likes.
+pub(super) fn first_question(entry: &'static Entry) -> Checked<Vec<u8>> {
+    Ok(question(&format!("start-{}", entry.name), &start(entry)?, None))
+}
+
 /// The same with more text before the legal moves, or the end if there are none.
 fn with_more(id: &str, root: &Root, more: &str) -> Vec<u8> {
     let line = String::from_utf8(question(id, root, Some(TIME))).expect("JSON is UTF-8");

@@ -43,6 +43,7 @@ mod ends;
 mod evals;
 mod fairness;
 mod figures;
+mod first;
 mod framing;
 mod handshake;
 mod ids;

@@ -12,7 +12,7 @@ use super::monitor::Findings;
 use super::trial::{Check, Group, Plan, Run, Subject, Trial, lines};
 use super::verdict::{Checked, Stop, Verdict};
 use super::{
-    bot, dial, ends, fairness, framing, handshake, ids, liveness, memory, numbers, operate, places,
+    bot, dial, ends, fairness, first, framing, handshake, ids, liveness, memory, numbers, operate, places,
     preparation, races, refusals, resume, rules, search, time, websocket,
 };
 use plyd_client::{Address, LineError};
@@ -93,10 +93,12 @@ pub fn names() -> impl Iterator<Item = (&'static str, &'static str, &'static str
 /// Runs what the plan names: [the crate's page](crate) has an example.
 ///
 /// # Errors
-/// The server does not start, or nobody listens.
+/// The server does not start, or ends before its first answer; or nobody listens.
 pub fn run(plan: &Plan) -> Result<Vec<Row>, LineError> {
-    if !matches!(plan.subject, Subject::Dialer { .. }) {
-        drop(lines(plan)?);
+    match (&plan.subject, &plan.address) {
+        (Subject::Dialer { .. }, _) => {}
+        (_, Address::Program(program)) => first::answers(plan, program)?,
+        _ => drop(lines(plan)?),
     }
     let groups: &[Group] = match plan.subject {
         Subject::Server => &GROUPS,

@@ -106,7 +106,11 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     }
     let options = match &address {
         Some(_) => foreign_options(entry, &options),
-        None => own_options(entry, &options)?,
+        None => own_options(entry, &options).map_err(|message| match text.split([',', ' ']).next() {
+            // What begins like a command was to be one.
+            Some(word) if is_command(text, word) => format!("{message}; a program is cmd=\"{text}\""),
+            _ => message,
+        })?,
     };
     let address = address.map_or_else(own_program, Ok)?;
     let build = build(&address);
@@ -120,6 +124,11 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
         limit,
         legal,
     })
+}
+
+/// Whether a player's text is a command with its arguments, or the path of a program.
+fn is_command(text: &str, first: &str) -> bool {
+    !first.contains('=') && (text.contains(' ') || first.contains('/'))
 }
 
 /// What distinguishes a program from another build of it. None for a server, and for a program that is
@@ -280,6 +289,8 @@ mod tests {
         for (text, word) in [
             ("", "a name"),
             ("expert", "`player`"),
+            ("python3 bot.py", "a program is cmd=\"python3 bot.py\""),
+            ("./bot", "a program is cmd=\"./bot\""),
             ("default,eval=best", "`eval`"),
             ("default,threads=many", "`threads`"),
             ("default,colour=red", "`colour`"),

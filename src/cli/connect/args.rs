@@ -82,7 +82,8 @@ pub(in crate::cli) fn ladder(text: &str) -> Result<Address, String> {
             && place.rsplit_once(':').is_none_or(|(_, port)| port.ends_with(']'))
     });
     if !needs_port {
-        return Address::read(text);
+        // A ladder's port, where that of a daemon would be named.
+        return Address::read(text).map_err(|message| message.replace(":7117", ":7127"));
     }
     let end = text.find("://").map_or(0, |start| start + 3);
     let end = text[end..].find(['/', '?']).map_or(text.len(), |length| end + length);
@@ -146,7 +147,8 @@ mod tests {
             assert_eq!(ladder(text).unwrap().to_string(), expected, "{text}");
         }
         for text in ["wss://", "tls://ladder.example", "ladder.example"] {
-            assert!(ladder(text).is_err(), "{text}");
+            let message = ladder(text).unwrap_err();
+            assert!(!message.contains("7117"), "{text}: {message}");
         }
     }
 

@@ -140,13 +140,23 @@ impl<W: Write> Connector<'_, W> {
             let name = lane.game.clone().unwrap_or_default();
             news.extend(lane.news.drain(..).map(|news| (name.clone(), news)));
         }
-        for (name, news) in news {
+        for (name, mut news) in news {
+            if let News::Failed(why) = &mut news
+                && self.wants_legal()
+            {
+                why.push_str("; if it needs `x_legal`, the legal moves, give --legal");
+            }
             self.report(&match &news {
                 News::Failed(why) => Event::Failed { name: &name, why },
                 News::Stray(line) => Event::Stray { name: &name, line },
             });
         }
         Ok(is_behind)
+    }
+
+    /// Whether the bot may fail for want of the legal moves: it is one of the least, and gets none.
+    fn wants_legal(&self) -> bool {
+        !self.offer.legal && self.lanes.iter().all(|lane| !lane.has_sessions())
     }
 
     /// Keeps places for games that go on, however many: a bot that comes back with a smaller limit has begun

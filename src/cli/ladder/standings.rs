@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use plyd_ladder::ratings::table::{Place as Standing, Row, table};
-use plyd_ladder::store::Store;
+use plyd_ladder::store::{Bot, Pool, Store};
 use plyd_ladder::{BotId, SeasonId};
 use serde::Serialize;
 
@@ -23,8 +23,8 @@ Examples:
 Ratings are in Elo, by Bradley-Terry over all pairs of games, with 95 % intervals; anchors are house bots, whose \
 ratings are fixed.")]
 pub(super) struct Args {
-    /// The pool
-    pool: String,
+    /// The pool; may be left out if there is only one
+    pool: Option<String>,
     /// A season by its name, or `all` [default: the latest]
     #[arg(long, value_name = "NAME")]
     season: Option<String>,
@@ -47,6 +47,10 @@ struct Standings {
     interval: [Option<f64>; 2],
     /// Whether the rating is fixed.
     anchor: bool,
+    /// Whether it has played enough games, and made a point in them.
+    ranked: bool,
+    /// Whether it may not play at present.
+    disabled: bool,
     /// The group, if nothing connects it with an anchor.
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<usize>,
@@ -54,14 +58,18 @@ struct Standings {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut store = args.place.open()?;
-    let pool = store.pool(&args.pool).map_err(failed)?;
+    let pool = match &args.pool {
+        Some(name) => store.pool(name).map_err(failed)?,
+        None => only_pool(&mut store)?,
+    };
     let season = season(&mut store, args.season.as_deref())?;
     let results = store.results(pool.id, season).map_err(failed)?;
     let anchors: BTreeMap<BotId, f64> = pool.anchors.iter().copied().collect();
     let bots = store.bots().map_err(failed)?;
-    let name = |id| bots.iter().find(|bot| bot.id == id).map_or_else(String::new, |bot| bot.name.clone());
-    let rows: Vec<Standings> =
-        table(&results, &anchors).iter().map(|row| standings(row, name(row.bot))).collect();
+    let bot = |id| bots.iter().find(|bot| bot.id == id);
+    let mut rows: Vec<Standings> =
+        table(&results, &anchors).iter().map(|row| standings(row, bot(row.bot))).collect();
+    rows.sort_by_key(|row| row.disabled);
     if args.json {
         return write_json(out, &rows);
     }
@@ -70,8 +78,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
     let has_anchor = rows.iter().any(|row| row.anchor);
     let mut shown = Columns::new(["", "bot", "Elo", "95 % interval", "games", "points", ""]);
-    for (rank, row) in (1..).zip(&rows) {
+    let mut ranks = 1..;
+    for row in &rows {
         let note = match (row.anchor, row.group) {
+            _ if row.disabled => "disabled".to_owned(),
+            _ if !row.ranked => "not yet rated: fewer than 4 games, or all lost".to_owned(),
             (true, _) => "anchor".to_owned(),
             // Without an anchor the others are the largest group.
             (false, Some(0)) if !has_anchor => String::new(),
@@ -79,11 +90,12 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             (false, Some(_)) => "apart: no games connect it with the others".to_owned(),
             (false, None) => String::new(),
         };
+        let rank = if row.ranked && !row.disabled { ranks.next() } else { None };
         shown.row([
-            format!("{rank}."),
+            rank.map_or_else(String::new, |rank: u32| format!("{rank}.")),
             row.bot.clone(),
-            whole(row.elo),
-            if row.anchor { String::new() } else { interval(row.interval) },
+            if row.ranked { whole(row.elo) } else { String::new() },
+            if row.anchor || !row.ranked { String::new() } else { interval(row.interval) },
             row.games.to_string(),
             format!("{:.1}", row.points),
             note,
@@ -94,6 +106,19 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         writeln!(out, "{} has no anchors: its ratings are distances from their mean", pool.name)?;
     }
     Ok(())
+}
+
+/// The one pool of a ladder.
+fn only_pool(store: &mut Store) -> Result<Pool, Failure> {
+    let mut pools = store.pools().map_err(failed)?;
+    match (pools.pop(), &pools[..]) {
+        (Some(pool), []) => Ok(pool),
+        (None, _) => Err(Failure::Usage("there is no pool yet: `plyd ladder pool add` makes one".into())),
+        (Some(last), others) => {
+            let names: Vec<&str> = others.iter().chain([&last]).map(|pool| &*pool.name).collect();
+            Err(Failure::Usage(format!("name a pool: {}", names.join(", "))))
+        }
+    }
 }
 
 /// A whole number, without a minus before 0.
@@ -125,7 +150,7 @@ fn season(store: &mut Store, name: Option<&str>) -> Result<Option<SeasonId>, Fai
     }
 }
 
-fn standings(row: &Row, bot: String) -> Standings {
+fn standings(row: &Row, bot: Option<&Bot>) -> Standings {
     let interval = row.interval();
     let bound = |bound: f64| bound.is_finite().then_some(bound);
     let (elo, anchor, group) = match row.place {
@@ -134,12 +159,14 @@ fn standings(row: &Row, bot: String) -> Standings {
         Standing::Apart { group, from_mean } => (from_mean.value, false, Some(group)),
     };
     Standings {
-        bot,
+        bot: bot.map_or_else(String::new, |bot| bot.name.clone()),
         games: row.games,
         points: row.points,
         elo,
         interval: [bound(*interval.start()), bound(*interval.end())],
         anchor,
+        ranked: row.is_ranked(),
+        disabled: bot.is_some_and(|bot| bot.disabled.is_some()),
         group,
     }
 }

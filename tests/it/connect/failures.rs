@@ -159,3 +159,21 @@ fn an_answer_that_was_not_read_in_time_is_no_search_that_goes_on() {
     assert_eq!(visit.answer("over")["of"], "over");
     assert_eq!(visit.best("3", "b", &[]), process);
 }
+
+#[test]
+fn a_bot_that_fails_for_want_of_the_legal_moves_is_told_how_to_get_them() {
+    for (arguments, is_told) in [(&["--json"][..], true), (&["--json", "--legal"], false)] {
+        let (_ladder, bot, mut visit) = Ladder::with_least("connect-hint", arguments);
+        visit.ask(&go("1", "a", &["die"]));
+        visit.over("a");
+        process::signal(&bot, Signal::TERM);
+        let last = visit.read();
+        visit.take(&last, &[], 60_000);
+        let (_, text, _) = said(bot);
+        let failed: Vec<&str> = text.lines().filter(|line| line.contains("\"failed\"")).collect();
+        assert!(
+            !failed.is_empty() && failed.iter().all(|line| line.contains("--legal") == is_told),
+            "{text}"
+        );
+    }
+}

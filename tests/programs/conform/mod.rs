@@ -208,6 +208,9 @@ fn checks_are_listed_and_chosen_by_name() {
         (&["nowhere"], 2, "wss=HOST:PORT or unix=PATH"),
         (&["tcp=127.0.0.1:1", "--", "cat"], 2, "cannot be used with"),
         (&["--", "/nowhere"], 1, "cannot start `/nowhere`"),
+        // Once, with what it says of itself, instead of each check's "the connection is closed".
+        (&["--bot", "--", "sh", "-c", "echo 'no such file' >&2; exit 3"], 1, "exit status: 3"),
+        (&["--", "sh", "-c", "read line; echo 'Traceback: x' >&2; exit 1"], 1, "  Traceback: x"),
         (&["tcp=127.0.0.1:1"], 1, "cannot connect"),
         (&["unix=/nowhere"], 1, "cannot connect"),
         (&["ws=127.0.0.1:1"], 1, "cannot connect"),
@@ -217,6 +220,7 @@ fn checks_are_listed_and_chosen_by_name() {
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
         assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
     }
     let table = conform(&["--only", "ids/of", "--only", "handshake/http"]);
     let text = String::from_utf8(table.stdout).unwrap();

@@ -30,6 +30,24 @@ impl Config {
         if let Some(files) = &self.tls {
             Tls::load(files)?;
         }
+        self.check_addresses()?;
+        if let Some(path) = &self.unix {
+            let checked = check_length(path).and_then(|()| may_create(path));
+            checked.map_err(|error| ServeError::Listen { at: path.display().to_string(), error })?;
+        }
+        if let Some(path) = &self.transcript {
+            let checked = if path.exists() { may_write(path) } else { may_create(path) };
+            checked.map_err(|error| ServeError::Transcript { path: path.clone(), error })?;
+        }
+        Ok(())
+    }
+
+    /// Whether its addresses can be resolved and keep strangers out: what can be known without its files, on
+    /// another machine than the daemon's.
+    ///
+    /// # Errors
+    /// The first address that a daemon would refuse.
+    pub fn check_addresses(&self) -> Result<(), ServeError> {
         for at in self.tcp.iter().chain(&self.ws) {
             let found = at.to_socket_addrs().map_err(|error| ServeError::Listen { at: at.clone(), error })?;
             if !self.is_open() && found.into_iter().any(|address| !is_local(address)) {
@@ -41,14 +59,6 @@ impl Config {
             if !self.insecure && found.into_iter().any(|address| !is_local(address)) {
                 return Err(ServeError::ExposedMetrics { at: at.clone() });
             }
-        }
-        if let Some(path) = &self.unix {
-            let checked = check_length(path).and_then(|()| may_create(path));
-            checked.map_err(|error| ServeError::Listen { at: path.display().to_string(), error })?;
-        }
-        if let Some(path) = &self.transcript {
-            let checked = if path.exists() { may_write(path) } else { may_create(path) };
-            checked.map_err(|error| ServeError::Transcript { path: path.clone(), error })?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Daemon;
+use super::listen::LISTENING;
 use crate::log::targets;
 use crate::transcript::Transcript;
 use plyd_core::search::clock::now_ns;
@@ -19,6 +20,27 @@ impl Daemon {
     pub async fn shut_down(&self) {
         if !self.drain().await {
             self.end_searches().await;
+        }
+    }
+
+    /// Notes that a signal ends the daemon, and what it waits for. The log of a service says so at every
+    /// level; what belongs to a program that started it need not.
+    pub(super) fn note_end(&self, is_service: bool) {
+        let (limit, searches) = {
+            let state = self.shared.lock();
+            (state.limits.drain, state.status(now_ns()).searches)
+        };
+        let what = match searches {
+            0 => "no search is in flight".to_owned(),
+            1 if limit.is_zero() => "1 search answers now".to_owned(),
+            _ if limit.is_zero() => format!("{searches} searches answer now"),
+            1 => format!("1 search may go on for {limit:?}"),
+            _ => format!("{searches} searches may go on for {limit:?}"),
+        };
+        if is_service {
+            tracing::info!(target: LISTENING, "ending, as a signal asks: {what}");
+        } else {
+            tracing::info!(target: targets::SERVE, "ending, as a signal asks: {what}");
         }
     }
 

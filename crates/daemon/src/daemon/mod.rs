@@ -178,9 +178,7 @@ impl Daemon {
     /// As for [`Self::serve_tcp`].
     pub async fn serve_ws(&self, at: &str, origins: &[String]) -> Result<SocketAddr, ServeError> {
         let (listener, address) = self.listen(at).await?;
-        let site = Arc::new(Site::new(address, origins, None));
-        self.shared.running.add_site(&site);
-        self.accept_web(address, listener, site);
+        self.accept_origins(address, listener, origins);
         Ok(address)
     }
 
@@ -232,18 +230,26 @@ impl Daemon {
             }
             self.shared.running.expose(at);
         }
-        tracing::info!(target: LISTENING, "listening on {address}");
         Ok(())
     }
 
     pub(super) fn accept_tcp(&self, address: SocketAddr, listener: TcpListener) {
+        tracing::info!(target: LISTENING, "listening on {address}");
         let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
         keep_accepting(address.to_string(), self.closing.subscribe(), move || {
             transport::net::accept_tcp(Arc::clone(&shared), Arc::clone(&listener))
         });
     }
 
-    pub(super) fn accept_web(&self, address: SocketAddr, listener: TcpListener, site: Arc<Site>) {
+    /// Serves WebSocket to pages of these origins.
+    pub(super) fn accept_origins(&self, address: SocketAddr, listener: TcpListener, origins: &[String]) {
+        tracing::info!(target: LISTENING, "listening on {address}");
+        let site = Arc::new(Site::new(address, origins, None));
+        self.shared.running.add_site(&site);
+        self.accept_web(address, listener, site);
+    }
+
+    fn accept_web(&self, address: SocketAddr, listener: TcpListener, site: Arc<Site>) {
         let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
         keep_accepting(address.to_string(), self.closing.subscribe(), move || {
             transport::web::accept(Arc::clone(&shared), Arc::clone(&listener), Arc::clone(&site))
@@ -274,14 +280,20 @@ impl Daemon {
     /// # Errors
     /// The path cannot be listened on, or another server does.
     pub fn serve_unix(&self, path: &Path) -> Result<SocketFile, ServeError> {
+        let (listener, file) = Self::listen_unix(path)?;
+        self.accept_unix(path, listener);
+        Ok(file)
+    }
+
+    /// Makes a Unix socket for this user alone.
+    pub(super) fn listen_unix(path: &Path) -> Result<(UnixListener, SocketFile), ServeError> {
         let failed = |error| ServeError::Listen { at: path.display().to_string(), error };
         remove_stale(path).map_err(failed)?;
         let listener = UnixListener::bind(path).map_err(|error| failed(path_advice(path, error)))?;
         let file = SocketFile(path.to_owned());
         take_bursts(&listener).map_err(failed)?;
         keep_private(path).map_err(failed)?;
-        self.accept_unix(path, listener);
-        Ok(file)
+        Ok((listener, file))
     }
 
     pub(super) fn accept_unix(&self, path: &Path, listener: UnixListener) {

@@ -36,6 +36,13 @@ impl Daemon {
     /// The address cannot be listened on, or must not be: other machines reach it, and no token is asked for
     /// there.
     pub async fn serve_metrics(&self, at: &str) -> Result<SocketAddr, ServeError> {
+        let (listener, address) = self.listen_for_probes(at).await?;
+        self.accept_probes(address, listener);
+        Ok(address)
+    }
+
+    /// Listens for those who ask how the daemon is, unless other machines can reach that.
+    pub(super) async fn listen_for_probes(&self, at: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
         let failed = |error| ServeError::Listen { at: at.to_owned(), error };
         let listener = TcpListener::bind(at).await.map_err(|error| failed(listen_advice(error)))?;
         take_bursts(&listener).map_err(failed)?;
@@ -43,6 +50,10 @@ impl Daemon {
         if !is_local(address) && !self.is_insecure {
             return Err(ServeError::ExposedMetrics { at: at.to_owned() });
         }
+        Ok((listener, address))
+    }
+
+    pub(super) fn accept_probes(&self, address: SocketAddr, listener: TcpListener) {
         tracing::info!(target: LISTENING, "metrics at http://{address}/metrics");
         // It ends with the daemon, not when that stops listening for clients.
         let (end, ended) = watch::channel(false);
@@ -55,6 +66,5 @@ impl Daemon {
         keep_accepting(address.to_string(), ended, move || {
             probes::accept(Arc::clone(&shared), Arc::clone(&listener), address)
         });
-        Ok(address)
     }
 }

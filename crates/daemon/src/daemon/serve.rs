@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use crate::config::Config;
 use crate::daemon::Daemon;
+use crate::daemon::listen::LISTENING;
 use crate::log::targets;
 use crate::page::Page;
 use crate::runtime::heartbeat::keep_alive;
 use crate::serve_error::ServeError;
 use crate::service::handed::{Handed, HandedAddresses, Way};
-use crate::site::Site;
 use crate::system::Socket;
 use plyd_core::engine::Entry;
 use plyd_protocol::signals::{Hangups, Signals};
@@ -55,23 +55,41 @@ async fn serve(mut config: Config, games: &'static [&'static Entry]) -> Result<(
     };
     let daemon = Daemon::start(&config, games)?;
     let taken = daemon.serve_handed(std::mem::take(&mut config.handed), &config)?;
+    // All is bound before any of it is served: a daemon that cannot start answers nobody, and says of no
+    // address that it listens there.
+    let (mut tcp, mut ws) = (Vec::new(), Vec::new());
     for at in config.tcp.iter().filter(|at| !taken.has(at)) {
-        daemon.serve_tcp(at).await?;
+        tcp.push(daemon.listen(at).await?);
     }
     for at in config.ws.iter().filter(|at| !taken.has(at)) {
-        daemon.serve_ws(at, &config.ws_origins).await?;
+        ws.push(daemon.listen(at).await?);
+    }
+    let path = config.unix.as_deref().filter(|path| !taken.has_path(path));
+    let unix = path.map(|path| Ok::<_, ServeError>((path, Daemon::listen_unix(path)?))).transpose()?;
+    let metrics = match &config.metrics {
+        Some(at) => Some(daemon.listen_for_probes(at).await?),
+        None => None,
+    };
+    for (listener, address) in tcp {
+        daemon.accept_tcp(address, listener);
+    }
+    for (listener, address) in ws {
+        daemon.accept_origins(address, listener, &config.ws_origins);
     }
     let has_page = config.page.is_some();
     if let Some(listener) = config.page.take() {
         daemon.serve_page(listener, Page::new(games))?;
     }
-    let path = config.unix.as_deref().filter(|path| !taken.has_path(path));
-    let _socket = path.map(|path| daemon.serve_unix(path)).transpose()?;
+    let _socket = unix.map(|(path, (listener, file))| {
+        daemon.accept_unix(path, listener);
+        file
+    });
     let has_address = !config.tcp.is_empty() || !config.ws.is_empty() || config.unix.is_some();
-    let listens = has_address || !taken.is_empty() || has_page;
+    let is_service = has_address || !taken.is_empty();
+    let listens = is_service || has_page;
     // Last, so that whoever is answered there is answered by a daemon that serves.
-    if let Some(at) = &config.metrics {
-        daemon.serve_metrics(at).await?;
+    if let Some((listener, address)) = metrics {
+        daemon.accept_probes(address, listener);
     }
     let stdio = if config.stdio { Some(daemon.serve_stdio()?) } else { None };
     // All that listens does so by now.
@@ -97,7 +115,7 @@ async fn serve(mut config: Config, games: &'static [&'static Entry]) -> Result<(
     let mut began = Instant::now();
     let finish = async {
         if is_signalled {
-            tracing::info!(target: targets::SERVE, "shutting down");
+            daemon.note_end(is_service);
             let is_done = daemon.drain().await;
             // The time of the end begins now.
             began = Instant::now();
@@ -113,6 +131,9 @@ async fn serve(mut config: Config, games: &'static [&'static Entry]) -> Result<(
             tracing::info!(target: targets::SERVE, "a further signal: ending at once");
             daemon.hurry();
         }
+    }
+    if is_signalled && is_service {
+        tracing::info!(target: LISTENING, "ended");
     }
     Ok(())
 }
@@ -144,9 +165,7 @@ impl Daemon {
                     let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
                     taken.addresses.push(address);
                     if way == Way::Ws {
-                        let site = Arc::new(Site::new(address, &config.ws_origins, None));
-                        self.shared.running.add_site(&site);
-                        self.accept_web(address, listener, site);
+                        self.accept_origins(address, listener, &config.ws_origins);
                     } else {
                         self.accept_tcp(address, listener);
                     }

@@ -169,11 +169,11 @@ pub(crate) fn name_of(code: ErrorCode) -> &'static str {
     CODES.get(code as usize).map_or("", String::as_str)
 }
 
-/// Whether an error is a warning to the operator: a login that failed, a request that the client may not
-/// make, or a limit that is reached.
+/// Whether an error is a warning to the operator: a request that the client may not make, or a limit that is
+/// reached. Who shows no token is refused as he should be, and may be no more than `plyd health`.
 fn is_serious(code: ErrorCode) -> bool {
     match code {
-        ErrorCode::AuthRequired | ErrorCode::Forbidden | ErrorCode::TooManyConnections => true,
+        ErrorCode::Forbidden | ErrorCode::TooManyConnections => true,
         ErrorCode::ShuttingDown => false,
         code => code.class() == ErrorClass::Resources,
     }

@@ -72,8 +72,10 @@ impl Bots {
         let games = known.games.iter().cloned().collect();
         drop(bots);
         if let Some(before) = before.filter(|before| !before.link.is(link)) {
-            let message = "the bot goes on over another connection, which came with the same token";
-            let error = ErrorMessage::new(None, 0, ErrorCode::Disconnected, message);
+            let message = "another program came with the token of this bot and plays on in its place: run one of the two";
+            // For good: two programs that both dial again would take the games from each other for ever.
+            let mut error = ErrorMessage::new(None, 0, ErrorCode::Forbidden, message);
+            error.fatal = true;
             before.link.end(super::line::error(error), Closed::new(ClosedKind::Replaced, message));
         }
         self.changed();

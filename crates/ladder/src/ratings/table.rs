@@ -77,7 +77,18 @@ pub struct Row {
     pub place: Place,
 }
 
+/// How many games a bot plays before it has a rank: two pairs. Before, its rating is the prior's more than
+/// its own.
+pub const RANKED_GAMES: u64 = 4;
+
 impl Row {
+    /// Whether its rating says enough for a rank: it is an anchor's, or comes of some games that were not all
+    /// lost. A bot that lost everything would stand by the prior alone, above bots that won some.
+    #[must_use]
+    pub fn is_ranked(&self) -> bool {
+        matches!(self.place, Place::Anchor(_)) || self.games >= RANKED_GAMES && self.points > 0.0
+    }
+
     /// The 95 % interval of its strength, where [`Place`] has it; an anchor's is a point. A bot that won
     /// everything may be stronger by any distance, and one that lost everything weaker: on that side there is
     /// no bound.
@@ -122,7 +133,8 @@ impl Place {
 }
 
 /// The table of all bots that played and of all anchors, which are given with their Elo: the strongest
-/// first, and groups without an anchor behind the others, the largest one first.
+/// first, and groups without an anchor behind the others, the largest one first. Within each, those
+/// [without a rank](Row::is_ranked) are the last.
 ///
 /// The time grows with the cube of the bots, and with their product with the pairings that were played; how
 /// many games there are makes no difference.
@@ -142,7 +154,7 @@ pub fn table(results: &Results, anchors: &BTreeMap<BotId, f64>) -> Vec<Row> {
     let mut rows: Vec<Row> = rows.into_iter().zip(places).map(row).collect();
     rows.sort_by(|a, b| {
         let ((group, elo), (other_group, other)) = (a.place.order(), b.place.order());
-        group.cmp(&other_group).then(other.total_cmp(&elo))
+        group.cmp(&other_group).then(b.is_ranked().cmp(&a.is_ranked())).then(other.total_cmp(&elo))
     });
     rows
 }
@@ -294,6 +306,16 @@ mod tests {
             assert!((pairs - 60.0..games).contains(&low), "{pairs} {games} {first:?}");
         }
         assert_eq!(table(&Results::default(), &anchors)[0].interval(), 1500.0..=1500.0);
+    }
+
+    #[test]
+    fn who_has_shown_nothing_stands_behind_the_others() {
+        // The first lost a pair, the third nineteen and a half of twenty, the second won one of two games.
+        let met = [([1, 100], [1, 0, 0, 0, 0]), ([3, 100], [19, 1, 0, 0, 0]), ([2, 100], [0, 0, 1, 0, 0])];
+        let rows = table(&results(&met), &BTreeMap::from([(HOUSE, 1500.0)]));
+        assert!(rated(&rows, 1).value > rated(&rows, 3).value, "by the prior alone it would stand above");
+        let order: Vec<(u64, bool)> = rows.iter().map(|row| (row.bot.0, row.is_ranked())).collect();
+        assert_eq!(order, [(100, true), (3, true), (2, false), (1, false)]);
     }
 
     #[test]

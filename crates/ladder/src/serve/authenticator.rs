@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plyd_protocol::{ClientInfo, ErrorCode, Offer};
+use plyd_core::engine::Entry;
+use plyd_protocol::{ClientInfo, ErrorCode, Offer, echo};
 use tokio::sync::Semaphore;
 
 use crate::BotId;
@@ -22,6 +23,8 @@ const WAITING: usize = 64;
 #[derive(Clone)]
 pub(super) struct TokenAuthenticator {
     handle: StoreHandle,
+    /// The games that the ladder knows.
+    games: &'static [&'static Entry],
     most_games: u32,
     /// What those that came called themselves.
     versions: Arc<Mutex<HashMap<BotId, Option<String>>>>,
@@ -30,8 +33,22 @@ pub(super) struct TokenAuthenticator {
 }
 
 impl TokenAuthenticator {
-    pub(super) fn new(handle: StoreHandle, most_games: u32) -> Self {
-        Self { handle, most_games, versions: Arc::default(), waiting: Arc::new(Semaphore::new(WAITING)) }
+    pub(super) fn new(handle: StoreHandle, games: &'static [&'static Entry], most_games: u32) -> Self {
+        let waiting = Arc::new(Semaphore::new(WAITING));
+        Self { handle, games, most_games, versions: Arc::default(), waiting }
+    }
+
+    /// Refuses a bot that plays none of the ladder's games: no pool can ever have what it offers.
+    fn knows_a_game(&self, offer: &Offer) -> Result<(), Refusal> {
+        let is_known = |name: &str| self.games.iter().any(|entry| entry.name == name);
+        let Some(first) = offer.games.first() else { return Ok(()) };
+        if offer.games.iter().any(|offered| is_known(&offered.game)) {
+            return Ok(());
+        }
+        let names: Vec<&str> = self.games.iter().map(|entry| entry.name).collect();
+        let message =
+            format!("this ladder has no game `{}`; it has: {}", echo(&first.game), names.join(", "));
+        Err(Refusal { code: ErrorCode::GameUnknown, message })
     }
 
     /// What a bot called itself, if it came since the ladder was started.
@@ -72,6 +89,7 @@ impl Authenticator for TokenAuthenticator {
         if let Some(disabled) = bot.disabled {
             return Err(Refusal { code: ErrorCode::Forbidden, message: disabled.why });
         }
+        self.knows_a_game(offer)?;
         self.lock().insert(bot.id, version);
         tracing::info!(target: super::LOG, bot = bot.name, by = by.map(tracing::field::display), "a bot came");
         Ok(Admitted { bot: bot.id, name: bot.name, most_games: self.most_games })

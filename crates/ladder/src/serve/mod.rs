@@ -151,7 +151,7 @@ pub async fn serve<P>(
 where
     P: FnOnce(&StoreHandle, &Live) -> Result<Router, ServeError>,
 {
-    let authenticator = TokenAuthenticator::new(handle.clone(), settings.games_of_bot);
+    let authenticator = TokenAuthenticator::new(handle.clone(), games, settings.games_of_bot);
     let lobby = Lobby::new(authenticator.clone(), settings.lobby.clone());
     let live = Live::new(BEHIND);
     let (recorder, events) = Recorder::new(WAITING, live.clone());

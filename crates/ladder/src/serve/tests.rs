@@ -70,7 +70,7 @@ impl Ladder {
             (bot, store.new_token(bot, &by).unwrap().text().to_owned())
         });
         let handle = StoreHandle::new(store).unwrap();
-        let authenticator = TokenAuthenticator::new(handle.clone(), 4);
+        let authenticator = TokenAuthenticator::new(handle.clone(), plyd_games::REGISTRY, 4);
         let lobby = Lobby::new(authenticator.clone(), play::Settings::default());
         let (recorder, events) = Recorder::new(8, Live::new(8));
         let follow_ups = FollowUps::default();
@@ -170,13 +170,29 @@ async fn a_bot_that_is_leaving_plays_both_games_of_its_pair() {
 }
 
 #[tokio::test]
+async fn a_bot_that_plays_no_game_of_the_ladder_is_refused_with_their_names() {
+    let ladder = Ladder::open(terms(CALM));
+    let mut ann = ladder.join(0).await;
+    ann.write(json!({
+        "id": "chess", "cmd": "offer", "protocol": { "min": 1, "max": 1 }, "token": ann.token,
+        "games": [{ "game": "chess" }, { "game": "go" }], "concurrency": 1,
+    }))
+    .await;
+    let refused = ann.read().await.unwrap();
+    assert_eq!((&refused["code"], &refused["fatal"]), (&json!("game_unknown"), &json!(true)), "{refused}");
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.contains("no game `chess`") && message.contains("isolation"), "{message}");
+    assert_eq!(ann.read().await, None);
+}
+
+#[tokio::test]
 async fn a_bot_that_waits_in_vain_is_told_why_once_for_each_offer() {
     let mut ladder = Ladder::open(terms(CALM));
     let settings = Settings { alone_after: Duration::ZERO, ..Settings::new(BTreeMap::new(), 7) };
     let mut rounds = Rounds::new(ladder.tables.clone(), settings);
     let mut ann = ladder.join(0).await;
     for (games, why) in [
-        (json!(["chess"]), "no open pool has what you offer; open are: pool (l-game)"),
+        (json!(["chess", "ijk"]), "no open pool has what you offer; open are: pool (l-game)"),
         (json!(["l-game"]), "nobody is there to play with"),
     ] {
         let games: Vec<Value> =

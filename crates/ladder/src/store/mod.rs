@@ -124,6 +124,7 @@ impl Store {
             return Err(StoreError::refused(format!("{} is there already: give another file", to.display())));
         }
         let place = to.to_str().ok_or_else(|| StoreError::refused("the file's name is no text"))?;
+        sqlite::make_private(to)?;
         self.db.execute("VACUUM INTO $1", &[place.into()])?;
         // VACUUM INTO leaves it to the system when the copy reaches the disk.
         std::fs::File::open(to)?.sync_all()?;

@@ -1,6 +1,6 @@
 //! The back end that is a file: SQLite, compiled into the program.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,11 +25,30 @@ pub(super) struct Sqlite {
     lock: Option<Lock>,
 }
 
+/// Makes the file for its owner alone, if there is none: it has the invitations and the logs of games. SQLite
+/// gives the files beside it the same rights.
+pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    // Elsewhere the folder says who may read what is in it.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        // Whoever made it chose who may read it.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 impl Sqlite {
     /// Opens a file that is there, or makes it.
     pub(super) fn open(path: &Path, make: bool) -> Result<Self, StoreError> {
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         flags.set(OpenFlags::SQLITE_OPEN_CREATE, make);
+        if make {
+            make_private(path)?;
+        }
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(BUSY)?;
         // WAL: whoever reads waits for nobody. FULL: a game whose end was committed is kept even if the power

@@ -15,10 +15,22 @@ pub(super) struct StandingRow {
     pub(super) anchor: bool,
     pub(super) disabled: bool,
     pub(super) apart: bool,
+    /// Whether its rating says too little for a rank.
+    pub(super) unrated: bool,
     pub(super) elo: String,
     pub(super) interval: String,
     pub(super) games: u64,
     pub(super) score: String,
+}
+
+/// What stands for a rank where there is none.
+const NO_RANK: &str = "\u{2013}";
+
+impl StandingRow {
+    /// Whether it has a rank.
+    pub(super) fn has_rank(&self) -> bool {
+        self.rank != NO_RANK
+    }
 }
 
 /// Whether the table has an anchor, to which its ratings are related.
@@ -26,24 +38,46 @@ pub(super) fn has_anchor(standings: &Standings) -> bool {
     standings.rows.iter().any(|row| row.anchor)
 }
 
-/// The first rows of the standings.
-pub(super) fn standings(standings: &Standings, most: usize) -> Vec<StandingRow> {
+/// The rows of the standings.
+pub(super) fn standings(standings: &Standings) -> Vec<StandingRow> {
     // Where bots stand whom no games connect with the others, nobody knows; without an anchor the others are
     // the largest group.
     let others = if has_anchor(standings) { None } else { Some(0) };
     let is_apart = |row: &Standing| row.group.is_some() && row.group != others;
-    let row = |(at, row): (usize, &Standing)| StandingRow {
-        rank: if is_apart(row) { "\u{2013}".into() } else { (at + 1).to_string() },
-        bot: row.bot.clone(),
-        anchor: row.anchor,
-        disabled: row.disabled,
-        apart: is_apart(row),
-        elo: words::whole(row.elo),
-        interval: if row.anchor { "fixed".into() } else { words::interval(row.low, row.high) },
-        games: row.games,
-        score: words::share(row.points, row.games),
+    let mut ranks = 1..;
+    let row = |row: &Standing| {
+        let rank = if row.ranked && !row.disabled && !is_apart(row) { ranks.next() } else { None };
+        StandingRow {
+            rank: rank.map_or_else(|| NO_RANK.into(), |rank: usize| rank.to_string()),
+            bot: row.bot.clone(),
+            anchor: row.anchor,
+            disabled: row.disabled,
+            apart: is_apart(row),
+            unrated: !row.ranked,
+            elo: if row.ranked { words::whole(row.elo) } else { "\u{2013}".into() },
+            interval: match (row.anchor, row.ranked) {
+                (true, _) => "fixed".into(),
+                (false, true) => words::interval(row.low, row.high),
+                (false, false) => "not yet rated".into(),
+            },
+            games: row.games,
+            score: words::share(row.points, row.games),
+        }
     };
-    standings.rows.iter().take(most).enumerate().map(row).collect()
+    standings.rows.iter().map(row).collect()
+}
+
+/// So many rows of the standings, in their order: house bots give way to those of people, who look for
+/// themselves.
+pub(super) fn some_standings(standings: &Standings, most: usize) -> Vec<StandingRow> {
+    let mut rows = self::standings(standings);
+    while rows.len() > most
+        && let Some(last) = rows.iter().rposition(|row| row.bot.house)
+    {
+        rows.remove(last);
+    }
+    rows.truncate(most);
+    rows
 }
 
 /// A row of a crosstable.
@@ -177,6 +211,7 @@ mod tests {
             group,
             games: 2,
             points: 1.0,
+            ranked: true,
             disabled: false,
         };
         for (rows, ranks) in [
@@ -187,10 +222,49 @@ mod tests {
         ] {
             let rows: Vec<Standing> = rows.iter().copied().map(standing).collect();
             let table = Standings { pool: PoolId(1), season: None, rows };
-            let shown = standings(&table, usize::MAX);
+            let shown = standings(&table);
             assert_eq!(shown.iter().map(|row| &*row.rank).collect::<Vec<_>>(), ranks);
             assert!(shown.iter().all(|row| row.apart == (row.rank == "\u{2013}")));
             assert_eq!(has_anchor(&table), table.rows.iter().any(|row| row.anchor));
+        }
+    }
+
+    #[test]
+    fn who_has_played_too_little_or_is_disabled_has_no_rank_and_house_bots_give_way() {
+        let standing = |(name, house, ranked, disabled): (&str, bool, bool, bool)| Standing {
+            bot: BotRef { id: BotId(1), name: name.into(), house },
+            anchor: false,
+            elo: 100.0,
+            low: None,
+            high: Some(2127.0),
+            group: None,
+            games: 2,
+            points: 0.0,
+            ranked,
+            disabled,
+        };
+        let rows = [
+            ("strong", true, true, false),
+            ("ann", false, true, false),
+            ("weak", true, true, false),
+            ("bob", false, true, false),
+            ("new", false, false, false),
+            ("gone", false, true, true),
+        ];
+        let table = Standings { pool: PoolId(1), season: None, rows: rows.map(standing).to_vec() };
+        let shown = standings(&table);
+        let ranks: Vec<&str> = shown.iter().map(|row| &*row.rank).collect();
+        assert_eq!(ranks, ["1", "2", "3", "4", "\u{2013}", "\u{2013}"]);
+        assert_eq!((&*shown[4].elo, &*shown[4].interval), ("\u{2013}", "not yet rated"));
+        assert_eq!(&*shown[5].elo, "100");
+        for (most, names) in [
+            (6, &["strong", "ann", "weak", "bob", "new", "gone"][..]),
+            (5, &["strong", "ann", "bob", "new", "gone"]),
+            (4, &["ann", "bob", "new", "gone"]),
+            (2, &["ann", "bob"]),
+        ] {
+            let some = some_standings(&table, most);
+            assert_eq!(some.iter().map(|row| &*row.bot.name).collect::<Vec<_>>(), names, "{most}");
         }
     }
 }

@@ -75,8 +75,11 @@ pub(super) async fn index(State(site): Shared, Extension(hub): Extension<Arc<Hub
     for pool in pools {
         let tables = show::tables(&site, pool.id, None).await?;
         let (shown, all) = (tables.standings.rows.len().min(FIRST_ROWS), tables.standings.rows.len());
-        let caption =
-            if shown < all { format!("The first {shown} of {all} bots") } else { "All bots".into() };
+        let caption = if shown < all {
+            format!("{shown} of {all} bots, house bots last to be shown")
+        } else {
+            "All bots".into()
+        };
         let caption = match lists::has_anchor(&tables.standings) {
             true => caption,
             false => format!("{caption}. There is no anchor: ratings are distances from their mean"),
@@ -85,7 +88,7 @@ pub(super) async fn index(State(site): Shared, Extension(hub): Extension<Arc<Hub
             terms: terms(&pool),
             caption,
             label: format!("Standings of {}", pool.name),
-            rows: lists::standings(&tables.standings, FIRST_ROWS),
+            rows: lists::some_standings(&tables.standings, FIRST_ROWS),
             id: pool.id,
             name: pool.name,
         });
@@ -142,7 +145,7 @@ pub(super) async fn pool(
     let pool = found.ok_or_else(|| Refusal::not_found("pool"))?;
     let tables = show::tables(&site, id, season).await?;
     let games = show::games(&site, Some(id), None, FEW_GAMES).await?;
-    let rows = lists::standings(&tables.standings, usize::MAX);
+    let rows = lists::standings(&tables.standings);
     page(&PoolPage {
         ladder: &site.settings.name,
         title: &pool.name,
@@ -162,8 +165,6 @@ pub(super) async fn pool(
 struct InPool {
     id: PoolId,
     name: String,
-    elo: String,
-    interval: String,
     anchor: bool,
     encounters: u64,
     curve: Option<RatingCurve>,
@@ -216,7 +217,7 @@ pub(super) async fn bot(
     let mut pools = Vec::new();
     for (rating, curve) in bot.ratings.iter().zip(curves) {
         let tables = show::tables(&site, rating.pool, None).await?;
-        let rows = lists::standings(&tables.standings, usize::MAX);
+        let rows = lists::standings(&tables.standings);
         let standing = rows.into_iter().find(|row| row.bot.id == id);
         pools.push((curve, tables.tally.opponents(id), standing));
     }
@@ -227,8 +228,6 @@ pub(super) async fn bot(
         InPool {
             id: rating.pool,
             name: rating.pool_name,
-            elo: words::whole(rating.elo),
-            interval: words::interval(Some(rating.low), Some(rating.high)),
             anchor: rating.anchor,
             encounters: rating.encounters,
             points: curve.len(),

@@ -23,8 +23,8 @@ pub(in crate::pages) struct Standings {
     /// The season; absent: all games count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::pages) season: Option<SeasonId>,
-    /// The bots that played and all anchors, the strongest first; those whom no games connect with an anchor
-    /// behind the others.
+    /// The bots that played and all anchors, the strongest first; behind them those that are not ranked,
+    /// those whom no games connect with an anchor, and those that are disabled.
     pub(in crate::pages) rows: Vec<Standing>,
 }
 
@@ -50,6 +50,8 @@ pub(in crate::pages) struct Standing {
     pub(in crate::pages) games: u64,
     /// The points that it made in them: 1 for a win, 0.5 for a draw.
     pub(in crate::pages) points: f64,
+    /// Whether its rating says enough for a rank: it has played 4 games, and not lost all of them.
+    pub(in crate::pages) ranked: bool,
     /// Whether it may not play at present.
     pub(in crate::pages) disabled: bool,
 }
@@ -111,7 +113,8 @@ impl Tally {
 
     /// The table, and the crosstable in its order.
     pub(in crate::pages) fn tables(&self) -> (Standings, Crosstable) {
-        let rows = table(&self.results, &self.anchors);
+        let mut rows = table(&self.results, &self.anchors);
+        rows.sort_by_key(|row| self.disabled.contains(&row.bot));
         let standings = Standings {
             pool: self.pool,
             season: self.season,
@@ -149,6 +152,7 @@ impl Tally {
             group,
             games: row.games,
             points: row.points,
+            ranked: row.is_ranked(),
             disabled: self.disabled.contains(&row.bot),
         }
     }

@@ -15,7 +15,9 @@ async fn a_bot_that_comes_back_goes_on_with_its_clock() {
     // Its machine is cut off, so that the ladder sees nothing of that.
     let mut second = join(ladder.address, 1).await;
     let end = first.read().await.unwrap();
-    assert_eq!((&end["code"], &end["fatal"]), (&json!("disconnected"), &json!(true)));
+    // If it still runs, it is not to dial again: the two would take the games from each other for ever.
+    assert_eq!((&end["code"], &end["fatal"]), (&json!("forbidden"), &json!(true)));
+    assert!(end["message"].as_str().is_some_and(|message| message.contains("run one of the two")), "{end}");
     assert_eq!(first.read().await, None);
     assert_eq!(second.taken["games"], json!(["g8"]));
     let again = second.read().await.unwrap();

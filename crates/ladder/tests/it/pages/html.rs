@@ -30,7 +30,7 @@ async fn standings_pools_bots_and_games_show_what_is_there() {
         "bob-0",
         "ann-0 1.0",
         "Owner",
-        "after 2 pairs",
+        "each of the 2 pairs",
         "Rank ",
     ] {
         assert!(bot.contains(expected), "{expected}: {bot}");
