@@ -28,8 +28,8 @@ const FORMS: &str = "a line is a position, moves from the start such as `d4 b3` 
                      moves have blanks), or a record of a game";
 
 /// Reads a file of openings, one a line: a position's text, the moves from the start, or a record of a game,
-/// played on as far as its `opening` says or else to its end. Empty lines, those that begin with `#`, and openings that are there
-/// already are left out.
+/// played on as far as its `opening` says or else to its end. Empty lines, those that begin with `#`, and
+/// openings that are there already are left out.
 pub(super) fn read(path: &Path, entry: &Entry, rules: &Rules) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
     let fail = |place: &str, message: &dyn Display| {
         Failure::Usage(format!("--openings {}{place}: {message}", path.display()))
