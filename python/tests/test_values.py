@@ -1,11 +1,13 @@
 """The values of the package, without an engine: scores, limits, options, where the engine is found."""
 
+import asyncio
 import json
 import os
 import pathlib
 import re
 import sys
 import tempfile
+import types
 import typing
 import unittest
 import unittest.mock
@@ -102,6 +104,26 @@ class Wants(unittest.TestCase):
         self.assertEqual(sorted([*position.ALWAYS, *typing.get_args(position.Want)]), sorted(known))
 
 
+class Arguments(unittest.TestCase):
+    def test_of_the_wrong_kind_are_refused_by_name(self):
+        engine, place, limit = plyd.AsyncEngine("127.0.0.1:1"), plyd.Place("colosseum"), plyd.Limit(time=0.1)
+        for words, ask in [
+            ("limit must be a plyd.Limit, such as plyd.Limit(time=0.1), not 0.1", lambda: engine.go(place, 0.1)),
+            ("options must be a plyd.Options, such as plyd.Options(level=3), not {'level': 3}",
+             lambda: engine.go(place, limit, options={"level": 3})),
+            ("options must be a plyd.Options", lambda: engine.game(place, options={"level": 3})),
+            ("searchmoves must be a list of moves, such as ['01d']", lambda: engine.go(place, limit, searchmoves="01d")),
+            ("moves must be a list of moves, such as ['01d']", lambda: plyd.Place("colosseum", moves="01d")),
+        ]:  # fmt: skip
+            with self.subTest(words), self.assertRaisesRegex(TypeError, "^" + re.escape(words)):
+                asyncio.run(ask())
+
+    def test_that_are_missing_are_those_of_the_engine_that_was_called(self):
+        engine = types.SimpleNamespace(_inner=None)
+        with self.assertRaisesRegex(TypeError, r"^Engine\.go\(\) missing .* 'limit'"):
+            plyd.Engine.go(engine, "colosseum")
+
+
 class Program(unittest.TestCase):
     def test_is_the_one_that_came_with_the_package(self):
         package = pathlib.Path(address.__file__).resolve().parent.parent
@@ -119,8 +141,13 @@ class Program(unittest.TestCase):
                 paths["purelib"] = paths["platlib"] = "/elsewhere"
                 with self.assertRaises(plyd.PlydError):
                     address.find_program()
-            os.environ["PLYD_BIN"] = "/opt/plyd"
-            self.assertEqual(address.find_program(), "/opt/plyd")
+            named = pathlib.Path(home) / "named"
+            named.touch(mode=0o755)
+            os.environ["PLYD_BIN"] = str(named)
+            self.assertEqual(address.find_program(), str(named))
+            os.environ["PLYD_BIN"] = "/nosuch"
+            with self.assertRaisesRegex(plyd.PlydError, "^PLYD_BIN names no program: /nosuch$"):
+                address.find_program()
 
     def test_is_of_the_same_version(self):
         manifest = (HERE.parents[1] / "Cargo.toml").read_text()

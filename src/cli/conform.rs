@@ -261,7 +261,8 @@ fn called(text: &str) -> Result<Called, String> {
         Some((place, token)) => (place, Some(token.to_owned())),
         None => (text, None),
     };
-    let address = Address::read(place).map_err(|message| format!("{message}, or a command behind `--`"))?;
+    let address = Address::read(place)
+        .map_err(|message| format!("{message}, or a program: cmd=PROGRAM, or its command behind `--`"))?;
     Ok(Called { address, token })
 }
 

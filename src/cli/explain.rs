@@ -4,10 +4,14 @@
 
 use std::io::Write;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
 
 use super::columns::Columns;
 use super::failure::Failure;
+use crate::arena::ForfeitKind;
 
 /// The page, which is part of the program, so that it fits its version and is there without a network.
 const PAGE: &str = include_str!("../../docs/errors.md");
@@ -17,11 +21,12 @@ const PAGE: &str = include_str!("../../docs/errors.md");
 Examples:
   plyd explain                   all codes
   plyd explain illegal_move      what one means and what to do
+  plyd explain late              why a game of `plyd arena` or a ladder was forfeited
 
 The codes are those of the protocol: `code` in a message of the type `error`.")]
 pub(super) struct Args {
-    /// The code of an error; a list of all when absent
-    #[arg(value_parser = parser(), hide_possible_values = true)]
+    /// The code of an error, or how a game was forfeited; a list of all codes when absent
+    #[arg(value_parser = Codes, hide_possible_values = true)]
     code: Option<&'static str>,
 }
 
@@ -39,10 +44,78 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     Ok(())
 }
 
-fn parser() -> impl TypedValueParser<Value = &'static str> {
-    let find = |code: String| sections().map(|(name, _)| name).find(|name| *name == code);
-    PossibleValuesParser::new(sections().map(|(name, _)| name))
-        .map(move |code| find(code).expect("the parser takes these names alone"))
+/// Reads the name of a code or of a forfeit. There are too many for an error that lists them.
+#[derive(Clone)]
+struct Codes;
+
+impl TypedValueParser for Codes {
+    type Value = &'static str;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        _: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        let asked = value.to_string_lossy();
+        names().find(|name| *name == asked).ok_or_else(|| {
+            let near = names().max_by(|a, b| {
+                let likeness = |name: &str| strsim::jaro_winkler(name, &asked);
+                likeness(a).total_cmp(&likeness(b))
+            });
+            let near = near.map(|name| format!("; the nearest is `{name}`")).unwrap_or_default();
+            let message = format!("there is no code `{asked}`{near}; `plyd explain` lists all");
+            command.clone().error(ErrorKind::InvalidValue, message)
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(names().map(PossibleValue::new)))
+    }
+}
+
+/// All that can be explained.
+fn names() -> impl Iterator<Item = &'static str> {
+    sections().map(|(name, _)| name).chain(ForfeitKind::ALL.map(ForfeitKind::name))
+}
+
+/// Why a game is forfeited, and what to do about it.
+fn forfeit(kind: ForfeitKind) -> &'static str {
+    match kind {
+        ForfeitKind::Late => {
+            "The answer came after the player's time, measured by the referee from the end of writing the `go` to
+the end of reading the answer.
+
+What to do. Give the player more time: time=1s behind it in `plyd arena`, where a move has 100ms without it.
+--margin 50ms forgives what is late by no more. A bot reads its time in `clock`, and answers before it is over."
+        }
+        ForfeitKind::Illegal => {
+            "The rules do not allow the move that the player answered.
+
+What to do. Compare the move, which the report and `plyd show` name, with how moves are written: `plyd describe
+GAME`. `legal=true` behind a player of `plyd arena`, or `plyd connect --legal`, sends the legal moves as `x_legal`."
+        }
+        ForfeitKind::Crash => {
+            "The player's program does not start, ended, or closed its output; or its connection broke.
+
+What to do. Read what it wrote to stderr, which the terminal shows. If it needs the field `x_legal`, put
+`legal=true` behind the player of `plyd arena`, or give `plyd connect --legal`."
+        }
+        ForfeitKind::Timeout => {
+            "The player did not answer, or read nothing, for so long that the referee gave up: 10s beyond its time,
+or what --timeout says.
+
+What to do. Write each answer at once: most languages keep output back until it is flushed
+(`print(..., flush=True)` in Python)."
+        }
+        ForfeitKind::Protocol => {
+            "The player wrote a line that the protocol does not allow: no JSON, another `id` than that of the
+request, a `move` that is no text; or it answered with an `error`.
+
+What to do. Write nothing but answers to the standard output; what is for people goes to stderr.
+`plyd conform --bot cmd=\"./bot\"` checks each of these points."
+        }
+    }
 }
 
 /// The codes of the page with what it says about each.
@@ -54,6 +127,9 @@ fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// What the page says about a code, for a terminal.
 fn explained(code: &'static str) -> Option<String> {
+    if let Some(kind) = ForfeitKind::ALL.into_iter().find(|kind| kind.name() == code) {
+        return Some(format!("{code}: a game was forfeited\n\n{}\n", forfeit(kind)));
+    }
     let (_, text) = sections().find(|(name, _)| *name == code)?;
     let mut shown = format!("{code}\n\n");
     let mut is_example = false;
@@ -118,6 +194,18 @@ mod tests {
         }
         // The last of a chapter.
         assert!(!explained("unknown_cmd").unwrap().contains("The connection"));
+    }
+
+    #[test]
+    fn forfeits_are_explained_and_no_code_has_their_names() {
+        for kind in ForfeitKind::ALL {
+            assert!(ErrorCode::named(kind.name()).is_none(), "{kind:?}");
+            let text = explained(kind.name()).unwrap();
+            assert!(
+                text.contains("\n\nWhat to do. ") && text.lines().all(|line| line.len() <= 120),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod frame;
 mod go;
 mod gui;
 mod health;
+mod hints;
 mod input;
 mod interrupt;
 #[cfg(feature = "ladder")]
@@ -268,7 +269,10 @@ fn program() -> String {
 /// Reads the arguments; a mistake in them, or what asks for help, ends the process.
 fn parse() -> Cli {
     let mut command = command_line();
-    let matches = command.get_matches_mut();
+    let matches = command.try_get_matches_from_mut(std::env::args_os()).unwrap_or_else(|error| {
+        let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+        hints::hinted(error, &arguments.collect::<Vec<_>>()).exit()
+    });
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
 }
 

@@ -44,6 +44,15 @@ pub(super) fn duration_text(time: Duration) -> String {
     }
 }
 
+/// Reads a level of the engine's strength.
+///
+/// # Errors
+/// A sentence that says which there are.
+pub(super) fn level(text: &str) -> Result<u8, String> {
+    let level = text.parse().ok().filter(|level| (1..=10).contains(level));
+    level.ok_or_else(|| "give a level from 1, for beginners, to 10, full strength".into())
+}
+
 /// Reads a seed.
 ///
 /// # Errors

@@ -25,6 +25,10 @@ use super::{registry, styled, words};
 /// The longest line that is read: some device's has no end.
 const LINE_BYTES: u64 = 16 << 20;
 
+/// What a file of games holds.
+const EXPECTED: &str = "each line is the JSON of a game, as `plyd arena --record FILE` and, in `plyd play`, \
+                        `save FILE` write it";
+
 /// A record, and what a match adds to it. One without a number has that of its line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Game {
@@ -109,7 +113,11 @@ pub(super) fn read(path: &Path) -> Result<Vec<Game>, Failure> {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let mut game: Game = serde_json::from_slice(&line).map_err(|error| fail(&error.to_string()))?;
+        let mut game: Game = serde_json::from_slice(&line).map_err(|error| {
+            let is_object = line.trim_ascii_start().starts_with(b"{");
+            let found = if is_object { error.to_string() } else { "no JSON object".to_owned() };
+            fail(&format!("{found}; {EXPECTED}"))
+        })?;
         game.number = game.number.or(Some(number));
         game.line = number;
         games.push(game);

@@ -71,7 +71,9 @@ fn list(games: &[Game]) -> Columns {
         let number = game.number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         let name = |player| styled::line(game.name(player).unwrap_or("-"));
         let moves = game.record.moves.iter().filter(|mv| !mv.starts_with('~')).count();
-        table.row([number, name(Player::P1), name(Player::P2), grouped(moves as u64), game.end()]);
+        let why = game.forfeit.as_ref().map(|forfeit| format!(": {}", styled::line(&forfeit.reason.message)));
+        let end = game.end() + &why.unwrap_or_default();
+        table.row([number, name(Player::P1), name(Player::P2), grouped(moves as u64), end]);
     }
     table
 }

@@ -143,9 +143,43 @@ fn a_refusal_by_a_code_says_where_to_read_about_it() {
     assert!(stdout(&["explain"]).contains("illegal_move"));
     let output = plyd(&["explain", "ilegal_move"]);
     assert!(
-        String::from_utf8(output.stderr).unwrap().contains("'illegal_move'"),
+        String::from_utf8(output.stderr).unwrap().contains("the nearest is `illegal_move`"),
         "a similar code is suggested"
     );
+    assert!(stdout(&["explain", "late"]).contains("--margin 50ms"));
+}
+
+#[test]
+fn what_was_meant_is_named_where_letters_alone_lead_astray() {
+    let players = ["arena", "isolation", "--player", "default", "--player", "random"];
+    let of_players = "--player default,level=3,time=50ms";
+    for (arguments, hint, absent) in [
+        (&[&players[..], &["--time", "50ms"]].concat()[..], of_players, "--timeout"),
+        (&[&players[..], &["--movetime=50ms"]].concat(), of_players, "--moves"),
+        (&["go", "isolation", "--level", "3"], "--option level=3", "-- --level"),
+        (&["go", "colosseum", "--rules", "size=6", "seed=7"], "--rules size=6,seed=7", "similar"),
+        (&["levels"], "`plyd play GAME --level 3`", "'solve'"),
+        // What letters find stays.
+        (&["go", "isolation", "--tyme", "1s"], "'--time'", "--option level=3"),
+    ] {
+        let output = plyd(arguments);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(hint) && !text.contains(absent), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn what_holds_no_games_is_told_what_would() {
+    for command in ["show", "review"] {
+        let output = plyd(&[command, "README.md"]);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(
+            text.contains("README.md, line 1: ") && text.contains("`plyd arena --record FILE`"),
+            "{text}"
+        );
+    }
 }
 
 #[test]

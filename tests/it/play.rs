@@ -87,6 +87,20 @@ fn lines_from_a_pipe_wait_for_what_they_began() {
 }
 
 #[test]
+fn what_is_no_command_is_answered_in_its_words() {
+    let game = ["isolation", "--rules", "width=5,height=5", "--p2", "me"];
+    let text = printed(&game, "resign\na9\na1\nundo 50\n");
+    let parts = [
+        "`resign` is no move here and no command",
+        "`a9` is no move here and no command: ",
+        "p1 (me) plays a1",
+        "1 move taken back: there are no more",
+    ];
+    in_order(&text, &parts);
+    assert!(!text.contains("after the column letter"), "{text}");
+}
+
+#[test]
 fn players_are_watched_to_the_end() {
     let text = printed(&["isolation", "--rules", "width=4,height=4", "--p1", "greedy", "--p2", "random"], "");
     in_order(&text, &["p1 (greedy) plays ", "p2 (random) plays ", " wins: no move is left."]);
@@ -121,7 +135,9 @@ fn arguments_that_cannot_be_are_refused_with_a_way_out() {
         (&["isolation", "--rules", "width=99"], "--rules width"),
         (&["isolation", "--rules", "width=5,width=6"], "twice"),
         (&["isolation", "--option", "speed=1"], "threads"),
-        (&["isolation", "--level", "11"], "1..=10"),
+        (&["isolation", "--level", "11"], "from 1, for beginners, to 10"),
+        (&["isolation", "--level", "easy"], "from 1, for beginners, to 10"),
+        (&["isolation", "--p2", "cmd=./bot"], "`plyd arena`"),
         (&["isolation", "--clock", "5m"], "tc=5m+3s"),
         (&["isolation", "--time", "0s"], "500ms"),
         (&["isolation", "--connect", "nowhere"], "tcp=127.0.0.1:7117"),

@@ -76,13 +76,54 @@ fn games_are_saved_loaded_and_replayed() {
             "there is such a file already",
             "ijk ",
             "there is no game 2",
-            "/nowhere",
-            "no record of a game",
+            "`load`: /nowhere",
+            "no record of a game: no JSON object; each line is the JSON of a game",
             "standard input",
-            "/nowhere/x",
+            "`save`: cannot write /nowhere/x",
         ],
     );
     assert_eq!(file.record(), record);
+}
+
+#[test]
+fn a_saved_game_goes_on_between_those_who_played_it() {
+    let file = Scratch::new("level");
+    let path = file.path();
+    let game = ["isolation", "--rules", "width=5,height=5", "--level", "3"];
+    printed(&game, &format!("a1\nsave {path}\n"));
+    for (arguments, seats) in [
+        (&[][..], "p1 (me), p2 (default,level=3)"),
+        (&["--level", "5"], "p1 (me), p2 (default,level=5)"),
+        (&["--p2", "greedy"], "p1 (me), p2 (greedy)"),
+        (&["--p1", "random"], "p1 (random), p2 (default,level=3)"),
+    ] {
+        let text = printed(&[&["isolation", "--load", path], arguments].concat(), "quit\n");
+        in_order(&text, &["p2: default,level=3", seats]);
+    }
+    // Where it cannot be played so, that is said.
+    let saved = fs::read_to_string(&file.0).unwrap();
+    for name in ["wizard", "Engine, level 2"] {
+        fs::write(&file.0, saved.replace("default,level=3", name)).unwrap();
+        let text = printed(&["isolation", "--load", path], "quit\n");
+        let absent = format!("p2 was `{name}`, which cannot play here");
+        in_order(&text, &[&absent, "p1 (me), p2 (default)"]);
+    }
+    // A match that nobody here played is taken over as ever.
+    fs::write(&file.0, saved.replace("\"me\"", "\"random\"")).unwrap();
+    let text = printed(&["isolation", "--load", path], "quit\n");
+    assert!(text.contains("p1 (me), p2 (default)\n"), "{text}");
+}
+
+#[test]
+fn the_moves_of_a_game_that_is_taken_up_again_are_those_of_its_players() {
+    let file = Scratch::new("moves");
+    let game = ["isolation", "--rules", "width=5,height=5", "--p2", "me", "--clock", "tc=60s+5s"];
+    let moves = ["--moves", "a1", "b2"];
+    let text = printed(&[&game[..], &moves].concat(), &format!("history\nsave {}\n", file.path()));
+    in_order(&text, &["1  a1    p1", "2  b2    p2", "saved 2 plies"]);
+    assert!(!text.contains("opening"), "{text}");
+    let saved = fs::read_to_string(&file.0).unwrap();
+    assert!(saved.contains("\"opening\":0"), "a review judges them: {saved}");
 }
 
 #[test]

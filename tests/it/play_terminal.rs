@@ -69,6 +69,25 @@ fn an_interrupt_makes_the_engine_move_at_once() {
 }
 
 #[test]
+fn the_engine_still_moves_after_a_hint_on_its_turn() {
+    let arguments = ["play", "isolation", "--rules", "preset=11x9", "--time", "1000s", "--plain"];
+    let mut terminal = Terminal::start(&arguments, 30, 100);
+    terminal.expect("p1 (me) to move");
+    terminal.says("e5", "p1 (me) plays e5");
+    terminal.says("hint 50ms", "hint: ");
+    terminal.says("analyse 1 50ms", "analysis for p2");
+    terminal.says("pause", "the engine waits");
+    terminal.says("hint 50ms", "hint: ");
+    terminal.says("stop", "`go` lets the engine move");
+    terminal.send("continue\r");
+    terminal.says("continue", "");
+    terminal.says("hint 50ms", "hint: ");
+    terminal.says("stop", "p2 (default) plays ");
+    terminal.send("quit\r");
+    assert!(terminal.end().success());
+}
+
+#[test]
 fn the_terminal_is_given_back_however_it_ends() {
     type End = fn(&mut Terminal);
     let endings: [(&str, End); 4] = [

@@ -78,4 +78,4 @@ pub use shard::{InvalidShard, Shard};
 pub use spectator::Spectator;
 pub use stalls::Stalls;
 pub use strictness::{Adjudication, Strictness};
-pub use summary::{PairingResult, PlayerStats, Summary};
+pub use summary::{FirstFault, PairingResult, PlayerStats, Summary};

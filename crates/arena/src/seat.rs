@@ -263,8 +263,12 @@ fn broken(link: &mut Link, error: ClientError) -> ForfeitReason {
         ClientError::Line(LineError::TimedOut | LineError::Unread) => {
             ForfeitReason::new(ForfeitKind::Timeout, error.to_string())
         }
-        ClientError::Line(LineError::TooLong) | ClientError::Garbled { .. } => {
-            ForfeitReason::new(ForfeitKind::Protocol, error.to_string())
+        ClientError::Line(LineError::TooLong) => ForfeitReason::new(ForfeitKind::Protocol, error.to_string()),
+        // A program that complains on its output and gives up: how it ended says more than its line.
+        ClientError::Garbled { .. } => {
+            let exit = link.lines.wait_exit(Instant::now() + EXIT).ok().flatten();
+            let ended = exit.map(|status| format!("; then it ended, {status}")).unwrap_or_default();
+            ForfeitReason::new(ForfeitKind::Protocol, format!("{error}{ended}"))
         }
         ClientError::Line(_) => {
             let exit = link.lines.wait_exit(Instant::now() + EXIT).ok().flatten();

@@ -6,7 +6,7 @@ use plyd_protocol::Record;
 use serde::Serialize;
 
 use super::statistics::Pairing;
-use super::{ForfeitKind, PlayedGame, Schedule, Unplayed};
+use super::{ForfeitKind, ForfeitReason, PlayedGame, Schedule, Unplayed};
 
 /// The totals of a match; they grow with each game.
 #[derive(Clone, Debug, Serialize)]
@@ -65,8 +65,20 @@ pub struct PlayerStats {
     pub overloaded: u64,
     /// Forfeited games by reason.
     pub faults: BTreeMap<ForfeitKind, u64>,
+    /// The first of them by reason, which says what happened.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub first_faults: BTreeMap<ForfeitKind, FirstFault>,
     /// Games in which a proof that the player announced was contradicted.
     pub contradicted_proofs: u64,
+}
+
+/// A forfeited game as an example of its reason.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FirstFault {
+    /// The game's number in the match, from 1.
+    pub game: usize,
+    /// What happened, for people.
+    pub message: String,
 }
 
 impl Summary {
@@ -111,7 +123,7 @@ impl Summary {
         }
         if let Some(forfeit) = &game.forfeit {
             let stats = &mut self.players[game.entrant(forfeit.player).index];
-            *stats.faults.entry(forfeit.reason.kind).or_default() += 1;
+            stats.add_fault(&forfeit.reason, game.number);
         }
         for contradiction in &game.contradictions {
             self.players[game.entrant(contradiction.player).index].contradicted_proofs += 1;
@@ -162,6 +174,22 @@ impl Summary {
 }
 
 impl PlayerStats {
+    /// Counts a forfeited game. Games that are played at once end in any order: the lowest number stays.
+    fn add_fault(&mut self, reason: &ForfeitReason, game: usize) {
+        *self.faults.entry(reason.kind).or_default() += 1;
+        let fault = || FirstFault { game, message: reason.message.clone() };
+        let first = self.first_faults.entry(reason.kind).or_insert_with(fault);
+        if game < first.game {
+            *first = fault();
+        }
+    }
+
+    /// How many games the player forfeited.
+    #[must_use]
+    pub fn forfeits(&self) -> u64 {
+        self.faults.values().sum()
+    }
+
     /// The mean time of an answer in microseconds; 0 without an answer.
     #[must_use]
     pub fn mean_us(&self) -> u64 {

@@ -8,7 +8,7 @@ use plyd_protocol::{ErrorCode, ErrorMessage, MAX_LINE};
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// The program does not start.
-    #[error("cannot start `{program}`: {error}")]
+    #[error("cannot start `{program}`: {error}{}", advice(.error))]
     Start {
         /// The program.
         program: String,
@@ -36,6 +36,19 @@ pub enum LineError {
     /// The peer breaks the rules of WebSocket.
     #[error("the WebSocket breaks a rule: {0}")]
     Frames(&'static str),
+}
+
+/// What helps a script that the system does not start as a program.
+fn advice(error: &io::Error) -> &'static str {
+    // By its number, for which there is no kind: the file has no first line that names an interpreter.
+    let is_no_program = cfg!(unix) && error.raw_os_error() == Some(8);
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "; is it executable? Try `chmod +x FILE`, or name its interpreter, such as `python3 FILE`"
+        }
+        _ if is_no_program => "; name its interpreter, such as `python3 FILE`",
+        _ => "",
+    }
 }
 
 /// Why a client cannot go on.

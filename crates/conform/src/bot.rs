@@ -49,6 +49,9 @@ const BOARDS: usize = 3;
 /// The time for a move where time is not what is checked. The limit lets no search use it up.
 const TIME: Clock = Clock::PerMove { ms: 5000 };
 
+/// What a move has in the arena where nothing else is asked for.
+const USUAL: Duration = Duration::from_millis(100);
+
 /// How often a move may be late before the clock is not kept: a machine that is busy makes one late, too.
 const TRIES: usize = 3;
 
@@ -235,9 +238,10 @@ fn lines(trial: &Trial<'_>) -> Checked {
     let types = ["result", "info", "bestmove", "error", "notice"].map(Value::from);
     let is_message = |heard: &&Heard| types.contains(&heard.message["type"]);
     match bot.peer.log.iter().find(|heard| !is_message(heard)) {
-        Some(heard) if heard.message.is_null() => {
-            Err(Stop::failed("one JSON object a line (what is for people goes to stderr)", "another text"))
-        }
+        Some(heard) if heard.message.is_null() => Err(Stop::failed(
+            "one JSON object a line (what is for people goes to stderr)",
+            format!("`{}`", heard.other),
+        )),
         Some(heard) => Err(Stop::failed("an object with a known `type`", heard.message.to_string())),
         None => Ok(()),
     }
@@ -298,7 +302,27 @@ fn clocks(trial: &Trial<'_>) -> Checked {
             late = Some(Stop::slow(expected(), came));
         }
     }
-    late.map_or(Ok(()), Err)
+    late.map_or_else(|| usual_time(&mut bot, &root), Err)
+}
+
+/// A bot may need more time than the arena gives it by default, but should know that.
+fn usual_time(bot: &mut Bot<'_>, root: &Root) -> Checked {
+    let clock = Clock::PerMove { ms: USUAL.as_millis() as i64 };
+    let mut fastest = Duration::MAX;
+    for index in 0..TRIES {
+        let id = format!("clock-usual-{index}");
+        let (sent, heard) = bot.ask(&id, &question(&id, root, Some(clock)))?;
+        chosen(&heard.message)?;
+        fastest = fastest.min(heard.at.saturating_duration_since(sent));
+        if fastest <= USUAL {
+            return Ok(());
+        }
+    }
+    let expected = format!("a move within {USUAL:?}, which `plyd arena` gives a bot by default");
+    Err(Stop::slow(
+        expected,
+        format!("after {} ms at best: there it needs more, such as time=1s", fastest.as_millis()),
+    ))
 }
 
 fn unknown_fields(trial: &Trial<'_>) -> Checked {

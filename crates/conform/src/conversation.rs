@@ -12,6 +12,7 @@ use super::monitor::InvariantMonitor;
 use super::requests::{newgame, ping, with};
 use super::verdict::{Checked, Stop, holds, like};
 use plyd_client::{LineError, Lines, is_final_json};
+use plyd_protocol::echo;
 
 /// The most bytes that the server may write to one connection: more than any check asks for.
 const FLOOD_MESSAGES: usize = 200_000;
@@ -68,8 +69,10 @@ pub(super) struct Conversation<'w> {
 pub(super) struct Heard {
     /// When the end of its line was read.
     pub at: Instant,
-    /// The message.
+    /// The message; null if the line is no JSON.
     pub message: Value,
+    /// The line in that case, cut for display.
+    pub other: String,
 }
 
 impl<'w> Conversation<'w> {
@@ -425,7 +428,9 @@ impl<'w> Conversation<'w> {
                     None => self.faults.push_back(index),
                 }
             }
-            self.log.push(Heard { at: line.at, message });
+            let other =
+                if message.is_null() { echo(&String::from_utf8_lossy(&line.bytes)) } else { String::new() };
+            self.log.push(Heard { at: line.at, message, other });
             return Ok(index);
         }
     }

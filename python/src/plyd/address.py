@@ -67,6 +67,8 @@ def find_program() -> str:
     """The engine's program: PLYD_BIN, else the one that was installed with this package, else `plyd` on the PATH."""
     named = os.environ.get("PLYD_BIN")
     if named:
+        if shutil.which(named) is None:
+            raise PlydError(f"PLYD_BIN names no program: {named}")
         return named
     name = "plyd.exe" if sys.platform == "win32" else "plyd"
     for folder in folders():

@@ -56,12 +56,22 @@ def done(steps: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("this waits for an event loop")
 
 
+def called(
+    method: Callable[Concatenate[A, P], Coroutine[Any, Any, T]], inner: A, /, *args: P.args, **kwargs: P.kwargs
+) -> Coroutine[Any, Any, T]:
+    """The steps of a method, none of which has run: what it refuses are its arguments, under the caller's name."""
+    try:
+        return method(inner, *args, **kwargs)
+    except TypeError as error:
+        raise TypeError(str(error).replace("Async", "", 1)) from None
+
+
 def blocking(method: Callable[Concatenate[A, P], Coroutine[Any, Any, T]]) -> Callable[Concatenate[Facade[A], P], T]:
     """A method of the conversation, as one that blocks."""
 
     @wraps(method)
     def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return done(method(self._inner, *args, **kwargs))
+        return done(called(method, self._inner, *args, **kwargs))
 
     return call
 
@@ -73,7 +83,7 @@ def opening(
 
     @wraps(method)
     def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> F:
-        return facade(done(method(self._inner, *args, **kwargs)))
+        return facade(done(called(method, self._inner, *args, **kwargs)))
 
     return call
 

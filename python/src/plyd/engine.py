@@ -13,6 +13,7 @@ from .analysis import AsyncAnalysis
 from .closing import AsyncClosing
 from .connection import Connection, Waiting, received
 from .errors import ConnectionLost
+from .given import expect, expect_moves
 from .game import AsyncGame
 from .limit import Limit, Mode, milliseconds
 from .on_asyncio import OnAsyncio
@@ -140,6 +141,11 @@ class AsyncEngine(AsyncClosing):
         cores instead of failing. `timeout` is how long the answer may take in all, in seconds; without one that is
         the limit's time and the engine's `timeout`.
         """
+        expect("limit", limit, Limit, "plyd.Limit(time=0.1)")
+        if options is not None:
+            expect("options", options, Options, "plyd.Options(level=3)")
+        expect_moves("searchmoves", searchmoves)
+        expect_moves("excludemoves", excludemoves)
         fields: Message = {
             "mode": mode,
             **limit.fields(mode),

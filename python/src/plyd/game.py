@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .analysis import AsyncAnalysis
 from .closing import AsyncClosing
 from .errors import ConnectionLost, PlydError
+from .given import expect
 from .limit import Limit, Mode
 from .options import Options, Settings
 from .position import Place, Position, Want
@@ -23,6 +24,8 @@ class AsyncGame(AsyncClosing):
     """A game being played, with the moves so far. Use it in an `async with`, or `close` it."""
 
     def __init__(self, engine: AsyncEngine, place: Place, options: Options | None, seed: str | None) -> None:
+        if options is not None:
+            expect("options", options, Options, "plyd.Options(level=3)")
         self.engine, self.name, self.start = engine, place.game, place.start
         self.moves = list(place.moves)
         self.rules: Settings = {}
@@ -54,6 +57,7 @@ class AsyncGame(AsyncClosing):
 
     async def configure(self, options: Options) -> Options:
         """Sets options of the session, from the next search on; returns all in force."""
+        expect("options", options, Options, "plyd.Options(level=3)")
         place = await self.opened()
         result = await self.engine.request("setoption", session=place.session, options=options.settings())
         self._opening["options"] = {**(self._opening["options"] or {}), **options.settings()}

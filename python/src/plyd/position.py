@@ -9,6 +9,7 @@ from typing import Literal, Union
 
 from .board import Board, pair
 from .errors import ProtocolError
+from .given import expect_moves
 from .options import Settings
 from .scores import Side
 from .wire import Message
@@ -85,6 +86,9 @@ class Place:
     start: str | None = None
     moves: Sequence[str] = ()
     session: str | None = None
+
+    def __post_init__(self) -> None:
+        expect_moves("moves", self.moves)
 
     def fields(self) -> Message:
         """The fields of a request that name it."""

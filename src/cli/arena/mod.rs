@@ -1,5 +1,6 @@
 //! `plyd arena`: matches between players, through the protocol, with a referee that trusts none of them.
 
+mod forfeits;
 mod html;
 mod merge;
 #[cfg(feature = "fleet")]

@@ -23,9 +23,13 @@ struct Game {
     opening: Option<usize>,
 }
 
-/// Reads a file of openings, one a line: a position's text, or a record of a game, played on as far as its
-/// `opening` says or else to its end. Empty lines, those that begin with `#`, and openings that are there
-/// already are left out.
+/// What a line may be.
+const FORMS: &str = "a line is a position, moves from the start such as `d4 b3` (with commas between them where \
+                     moves have blanks), or a record of a game";
+
+/// Reads a file of openings, one a line: a position's text, the moves from the start, or a record of a game,
+/// played on as far as its `opening` says or else to its end. Empty lines, those that begin with `#`, and
+/// openings that are there already are left out.
 pub(super) fn read(path: &Path, entry: &Entry, rules: &Rules) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
     let fail = |place: &str, message: &dyn Display| {
         Failure::Usage(format!("--openings {}{place}: {message}", path.display()))
@@ -51,21 +55,41 @@ pub(super) fn read(path: &Path, entry: &Entry, rules: &Rules) -> Result<Vec<Arc<
 }
 
 fn opening(entry: &Entry, rules: &Rules, line: &str) -> Result<Arc<dyn AnyRoot>, String> {
-    let (start, moves) = if line.starts_with('{') {
-        let Game { record, opening } =
-            serde_json::from_str(line).map_err(|error| format!("no record of a game: {error}"))?;
-        if record.game != entry.name {
-            return Err(format!("a record of `{}`", echo(&record.game)));
-        }
-        let mut moves = record.moves;
-        moves.truncate(opening.unwrap_or(usize::MAX));
-        (record.start, moves)
+    let root = if line.starts_with('{') {
+        recorded(entry, rules, line)?
     } else {
-        (line.to_owned(), Vec::new())
+        written(entry, rules, line.trim())?
     };
-    let root = settings::open(entry, rules, Some(&start)).and_then(|start| start.extend(&moves));
-    let root = root.map_err(|fault| fault.message)?;
     if root.outcome().is_some() { Err("the game is over there".into()) } else { Ok(root) }
+}
+
+/// The position of a record after its opening.
+fn recorded(entry: &Entry, rules: &Rules, line: &str) -> Result<Arc<dyn AnyRoot>, String> {
+    let Game { record, opening } =
+        serde_json::from_str(line).map_err(|error| format!("no record of a game: {error}; {FORMS}"))?;
+    if record.game != entry.name {
+        return Err(format!("a record of `{}`", echo(&record.game)));
+    }
+    let mut moves = record.moves;
+    moves.truncate(opening.unwrap_or(usize::MAX));
+    let root = settings::open(entry, rules, Some(&record.start)).and_then(|start| start.extend(&moves));
+    root.map_err(|fault| fault.message)
+}
+
+/// The position that a line writes, or the one to which its moves lead.
+fn written(entry: &Entry, rules: &Rules, line: &str) -> Result<Arc<dyn AnyRoot>, String> {
+    let no_position = match settings::open(entry, rules, Some(line)) {
+        Ok(root) => return Ok(root),
+        Err(fault) => fault.message,
+    };
+    let start = settings::open(entry, rules, None).map_err(|fault| fault.message)?;
+    let with_blanks: Vec<String> = line.split(',').map(|mv| mv.trim().to_owned()).collect();
+    let without: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    let root = start.extend(&with_blanks).or_else(|fault| match &with_blanks[..] {
+        [_] => start.extend(&without),
+        _ => Err(fault),
+    });
+    root.map_err(|fault| format!("no position: {no_position}; no moves: {}; {FORMS}", fault.message))
 }
 
 #[cfg(test)]
@@ -90,7 +114,11 @@ mod tests {
             (record("isolation", r#""d4","d4""#, ""), Err("do not allow")),
             (record("chess", "", ""), Err("a record of `chess`")),
             ("{}".into(), Err("no record of a game")),
-            ("nonsense".into(), Err("")),
+            ("d4 a1 b3".into(), Ok(3)),
+            ("d4, a1".into(), Ok(2)),
+            ("d4 d4".into(), Err("no moves: ")),
+            ("nonsense".into(), Err("a line is a position, moves from the start")),
+            (r#"{"moves":["d4"]}"#.into(), Err("a line is a position, moves from the start")),
         ] {
             match (opening(entry, &rules, &line), expected) {
                 (Ok(root), Ok(plies)) => assert_eq!(root.played().len(), plies, "{line}"),
@@ -98,5 +126,12 @@ mod tests {
                 (found, _) => panic!("{line}: {:?}", found.map(|root| root.text())),
             }
         }
+        // Moves with blanks in them have commas between them.
+        let entry = REGISTRY.iter().find(|entry| entry.name == "l-game").unwrap();
+        let rules = settings::rules(entry, &Default::default(), 0).unwrap();
+        let first = opening(entry, &rules, "4 1 W").unwrap();
+        let two = format!("4 1 W, {}", first.legal()[0]);
+        assert_eq!(opening(entry, &rules, &two).unwrap().played().len(), 2);
+        assert!(opening(entry, &rules, "4 1 W,").is_err(), "an empty move is none");
     }
 }

@@ -20,6 +20,9 @@ const DEFAULT_TIME: TimeControl = TimeControl::PerMove(Duration::from_millis(100
 /// What says where a player is.
 const PLACES: &str = "cmd, tcp, ws, tls, wss or unix";
 
+/// Settings that the arena takes itself; others go to the player.
+const OURS: [&str; 5] = ["cmd", "legal", "time", "nodes", "depth"];
+
 /// The most players that one text stands for.
 const MOST_SPREAD: u32 = 100;
 
@@ -73,6 +76,10 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
             Err(_) if index == 0 && !part.is_empty() => ("player".into(), part.into()),
             Err(message) => return Err(format!("`{part}`: {message}")),
         };
+        let small = name.to_ascii_lowercase();
+        if name != small && OURS.contains(&&*small) {
+            return Err(format!("`{part}`: did you mean `{small}`?"));
+        }
         if names.contains(&name) {
             return Err(format!("`{name}` is given twice"));
         }
@@ -105,12 +112,12 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
         time = time.or(Some(DEFAULT_TIME));
     }
     let options = match &address {
+        None if is_program(text) => {
+            let program = text.split(',').next().unwrap_or_default();
+            return Err(format!("a program stands behind `cmd=`, as in --player \"cmd={program}\""));
+        }
         Some(_) => foreign_options(entry, &options),
-        None => own_options(entry, &options).map_err(|message| match text.split([',', ' ']).next() {
-            // What begins like a command was to be one.
-            Some(word) if is_command(text, word) => format!("{message}; a program is cmd=\"{text}\""),
-            _ => message,
-        })?,
+        None => own_options(entry, &options)?,
     };
     let address = address.map_or_else(own_program, Ok)?;
     let build = build(&address);
@@ -126,9 +133,10 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     })
 }
 
-/// Whether a player's text is a command with its arguments, or the path of a program.
-fn is_command(text: &str, first: &str) -> bool {
-    !first.contains('=') && (text.contains(' ') || first.contains('/'))
+/// Whether a text names a program or a file, where a player of ours is expected.
+fn is_program(text: &str) -> bool {
+    let first = text.split(',').next().unwrap_or_default();
+    !first.contains('=') && first.contains(['/', '\\', '.', ' '])
 }
 
 /// What distinguishes a program from another build of it. None for a server, and for a program that is
@@ -289,8 +297,10 @@ mod tests {
         for (text, word) in [
             ("", "a name"),
             ("expert", "`player`"),
-            ("python3 bot.py", "a program is cmd=\"python3 bot.py\""),
-            ("./bot", "a program is cmd=\"./bot\""),
+            ("cmd=./bot,Legal=true", "did you mean `legal`?"),
+            ("/tmp/bot.py,time=1s", "\"cmd=/tmp/bot.py\""),
+            ("python3 bot.py", "\"cmd=python3 bot.py\""),
+            ("./bot", "cmd=./bot"),
             ("default,eval=best", "`eval`"),
             ("default,threads=many", "`threads`"),
             ("default,colour=red", "`colour`"),

@@ -11,6 +11,7 @@ use crate::cli::columns::{Columns, grouped};
 use plyd_protocol::{Seed, Settings};
 use serde::Serialize;
 
+use super::forfeits;
 use super::reviews::MatchReview;
 use crate::cli::failure::Failure;
 use crate::cli::words;
@@ -120,7 +121,14 @@ impl<'m> Report<'m> {
             Some(ratings) => writeln!(out, "{}\n{}", self.standings(ratings), self.results())?,
             None => writeln!(out, "{}\n{}", self.duel(), self.pairs())?,
         }
+        if let Some(warning) = forfeits::warning(self.summary) {
+            writeln!(out, "{warning}\n")?;
+        }
         writeln!(out, "{}", self.player_stats())?;
+        let games = crosstable(self.players.len(), &self.summary.pairings()).into_iter().map(|row| row.games);
+        for ((player, stats), games) in self.players.iter().zip(&self.summary.players).zip(games) {
+            write!(out, "{}", forfeits::explained(self.game, player, stats, games))?;
+        }
         if let Some(review) = self.review {
             writeln!(
                 out,

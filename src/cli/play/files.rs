@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::arena::Entrant;
+use crate::arena::{Answered, Entrant};
 use crate::cli::records::Game;
 use crate::cli::{clock, parse, records, registry, words};
-use plyd_protocol::{Position, Record, Settings};
+use plyd_protocol::{Player, Position, Record, Settings, ToMove, Want};
 
 use super::history::{self, History, Ply};
 use super::link::{Place, Refusal};
@@ -34,15 +34,36 @@ impl Table {
             rules.insert(spec.name, format!("{:x}", self.seed));
         }
         let position = Position { start, moves };
-        let wants = [plyd_protocol::Want::Record];
+        let wants = [Want::Record];
         let record = self.link.inspect(entry.name, &rules, position, &wants)?.record;
         let Record { rules, start, moves, .. } =
             record.ok_or_else(|| Refusal::Nonsense("`inspect` without a record".into()))?;
-        let opening = moves.len();
-        let history = History::new(rules, start, history::plies(moves, opening, Vec::new()), None);
+        let answers = self.answered_before(entry, &rules, &start, &moves)?;
+        let history = History::new(rules, start, history::plies(moves, 0, answers), None);
         self.sit_down(entry, history)?;
         self.given = given;
         Ok(())
+    }
+
+    /// The answers with which moves were made before the game came to this table: a review judges them as
+    /// those that follow, and they took no time here.
+    fn answered_before(
+        &mut self,
+        entry: &'static Entry,
+        rules: &Settings,
+        start: &str,
+        moves: &[String],
+    ) -> Result<Vec<Answered>, Refusal> {
+        let mut answers = Vec::new();
+        for ply in 0..moves.len() {
+            let before = Position { start: Some(start.to_owned()), moves: moves[..ply].to_vec() };
+            match self.link.inspect(entry.name, rules, before, &[Want::ToMove])?.to_move {
+                Some(ToMove::P1) => answers.push(history::untimed(Player::P1)),
+                Some(ToMove::P2) => answers.push(history::untimed(Player::P2)),
+                Some(ToMove::Chance) | None => {}
+            }
+        }
+        Ok(answers)
     }
 
     /// Takes up a game that stands somewhere.
@@ -126,19 +147,20 @@ pub(super) fn save(table: &mut Table, file: Option<String>) {
             table.saved = table.history.len();
             table.file = Some(path);
         }
-        Err(error) => table.alarm(&format!("{}: {error}", path.display())),
+        Err(error) => table.alarm(&format!("`save`: cannot write {}: {error}", path.display())),
     }
 }
 
 /// Goes on with a game from a file.
 pub(super) fn load(table: &mut Table, file: &str, number: Option<usize>) {
     match try_load(table, Path::new(file), number, "its number, as in `load FILE 2`") {
-        Ok(()) => table.advance(),
-        Err(message) => table.alarm(&message),
+        Ok(_players) => table.advance(),
+        Err(message) => table.alarm(&format!("`load`: {message}")),
     }
 }
 
-/// Takes up a game from a file, and reports what it is; `how` is how a number is given.
+/// Takes up a game from a file, and reports what it is; `how` is how a number is given. Gives the names of
+/// those who played it, if the record has them.
 ///
 /// # Errors
 /// A sentence for people; the game before goes on.
@@ -147,7 +169,7 @@ pub(super) fn try_load(
     path: &Path,
     number: Option<usize>,
     how: &str,
-) -> Result<(), String> {
+) -> Result<Option<[String; 2]>, String> {
     if path == Path::new("-") {
         return Err("the standard input is read for commands: give a file".into());
     }
@@ -158,6 +180,7 @@ pub(super) fn try_load(
     let place = path.display();
     let entry = registry::game(&game.record.game).map_err(|failure| format!("{place}: {failure}"))?;
     let heading = game.heading();
+    let players = game.players.map(|players| players.map(|player| player.name));
     // `save` writes the game alone: it takes the place of no other games, and of no comments and variations.
     let is_whole = is_alone && game.variations.is_empty() && game.comments.is_empty();
     let Record { rules, start, moves, result, .. } = game.record;
@@ -177,7 +200,7 @@ pub(super) fn try_load(
     if result.is_some() && table.outcome().is_none() {
         table.say("by the rules it goes on: you can play on");
     }
-    Ok(())
+    Ok(players)
 }
 
 /// What is wrong with a record, by the place of the request that its parts were put into.

@@ -117,13 +117,29 @@ impl History {
     /// The clocks of p1 and p2 at the place that is shown, under a control for each.
     pub(super) fn clocks(&self, controls: [TimeControl; 2]) -> [GameClock; 2] {
         let mut clocks = controls.map(GameClock::new);
-        for answer in self.plies[..self.at].iter().filter_map(|ply| ply.answer.as_ref()) {
+        // A move that took no time was made before any clock ran, and brings no increment.
+        let timed = self.plies[..self.at].iter().filter_map(|ply| ply.answer.as_ref());
+        for answer in timed.filter(|answer| answer.time_us > 0) {
             let clock = &mut clocks[usize::from(answer.player == Player::P2)];
             // A clock may be given in the middle of a game: earlier moves never make a flag fall.
             let time = Duration::from_micros(answer.time_us).min(clock.allowed().unwrap_or(Duration::MAX));
             let _within = clock.press(time, Duration::ZERO);
         }
         clocks
+    }
+}
+
+/// The answer of a player of whose time nothing is known.
+pub(super) fn untimed(player: Player) -> Answered {
+    Answered {
+        player,
+        time_us: 0,
+        own_us: None,
+        left_us: None,
+        granted_us: None,
+        forgiven_us: None,
+        score: None,
+        incident: None,
     }
 }
 
@@ -154,16 +170,7 @@ mod tests {
 
     fn answer(player: Player, ms: u64) -> Option<Answered> {
         let time_us = ms * 1000;
-        Some(Answered {
-            player,
-            time_us,
-            own_us: Some(time_us),
-            left_us: None,
-            granted_us: None,
-            forgiven_us: None,
-            score: None,
-            incident: None,
-        })
+        Some(Answered { time_us, own_us: Some(time_us), ..untimed(player) })
     }
 
     /// A game of moves and `~` chance plies, each answered in a second by p1 and p2 in turn.
@@ -218,13 +225,23 @@ mod tests {
         assert_eq!(left(&history), [8, 9]);
         history.back();
         assert_eq!(left(&history), [9, 9]);
+        let increment = TimeControl::Increment {
+            base: Duration::from_secs(9),
+            increment: Duration::from_secs(1),
+            moves: None,
+        };
+        let mut before = History::default();
+        before.play("a".into(), Some(untimed(Player::P1)));
+        let left =
+            |history: &History| history.clocks([increment; 2]).map(|clock| clock.left().unwrap().as_secs());
+        assert_eq!(left(&before), [9, 9]);
         let long = History::new(
             Settings::new(),
             String::new(),
             vec![Ply { text: "a".into(), answer: answer(Player::P1, 60_000) }],
             None,
         );
-        assert_eq!(left(&long), [0, 10]);
+        assert_eq!(long.clocks([control; 2]).map(|clock| clock.left().unwrap().as_secs()), [0, 10]);
     }
 
     #[test]

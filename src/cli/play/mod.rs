@@ -65,14 +65,15 @@ and more. Input may come from a pipe: each line waits until the one before is do
 pub(super) struct Args {
     #[command(flatten)]
     position: PositionArgs,
-    /// Who plays first: me, or a player with options, such as minimax,depth=3
-    #[arg(long, value_name = "WHO", default_value = seats::ME)]
-    p1: String,
-    /// Who plays second
-    #[arg(long, value_name = "WHO", default_value = "default")]
-    p2: String,
+    /// Who plays first: me, or a player with options, such as minimax,depth=3 [default: me, with --load as
+    /// before]
+    #[arg(long, value_name = "WHO")]
+    p1: Option<String>,
+    /// Who plays second [default: default, with --load as before]
+    #[arg(long, value_name = "WHO")]
+    p2: Option<String>,
     /// How strong the engine plays, from 1 to 10
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
+    #[arg(long, value_name = "N", value_parser = parse::level)]
     level: Option<u8>,
     /// Options of the engine's players, such as eval=mobility,threads=2; `plyd describe GAME` lists them
     #[arg(long = "option", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parse::assignment)]
@@ -141,8 +142,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 /// Sets up the table: the game, who plays, and the link to the engine.
 fn lay(args: &Args) -> Result<Table, Failure> {
     let entry = args.position.entry();
-    let seat = |flag: &str, who: &str| {
-        Seat::read(entry, who).map_err(|message| Failure::Usage(format!("{flag} {who}: {message}")))
+    let seat = |flag: &str, who: &Option<String>| {
+        let read = who.as_ref().map(|who| {
+            Seat::read(entry, who).map_err(|message| Failure::Usage(format!("{flag} {who}: {message}")))
+        });
+        read.transpose()
     };
     position::once(&args.options, "--option")?;
     if args.level.is_some() && args.options.iter().any(|(name, _)| name == "level") {
@@ -162,8 +166,11 @@ fn lay(args: &Args) -> Result<Table, Failure> {
         None => Place::Child,
     };
     let seed = args.seed.map_or_else(draw_seed, |Seed(seed)| seed);
-    let mut table =
-        Table::new(entry, Link::new(place), [seat("--p1", &args.p1)?, seat("--p2", &args.p2)?], seed);
+    let given = [seat("--p1", &args.p1)?, seat("--p2", &args.p2)?];
+    let is_given = given.each_ref().map(Option::is_some);
+    let [p1, p2] = given;
+    let seated = [p1.unwrap_or(Seat::Me), p2.unwrap_or_else(Seat::engine)];
+    let mut table = Table::new(entry, Link::new(place), seated, seed);
     table.common = position::option_settings(entry, &options);
     for given in table.seats.iter().map(Seat::own).chain([table.common.clone()]) {
         position::warn(&position::renamed(entry, &given));
@@ -171,11 +178,14 @@ fn lay(args: &Args) -> Result<Table, Failure> {
     table.think = args.time;
     table.control = args.clock.unwrap_or_default();
     if let Some(path) = &args.load {
-        files::try_load(&mut table, path, args.number, "--game N")
+        let players = files::try_load(&mut table, path, args.number, "--game N")
             .map_err(|message| Failure::Usage(format!("--load: {message}")))?;
         if table.entry.name != entry.name {
             let name = table.entry.name;
             return Err(Failure::Usage(format!("--load: that is a game of {name}: say `plyd play {name}`")));
+        }
+        if let Some(names) = players {
+            seat_as_before(&mut table, &names, is_given);
         }
     } else {
         let (start, moves) = args.position.placed();
@@ -183,12 +193,36 @@ fn lay(args: &Args) -> Result<Table, Failure> {
     }
     for (player, flag, who) in [(Player::P1, "--p1", &args.p1), (Player::P2, "--p2", &args.p2)] {
         if let Err(refusal) = table.try_seat(player) {
+            let who = who.as_deref().unwrap_or_default();
             return Err(refused_seat(&table.seats[seats::index(player)], flag, who, refusal));
         }
     }
     table.show_seats();
     table.advance();
     Ok(table)
+}
+
+/// Seats those who played a saved game where no argument says who plays. A match that nobody at a keyboard
+/// played seats nobody; and where the engine does not have a player, the usual one takes the place.
+fn seat_as_before(table: &mut Table, names: &[String; 2], is_given: [bool; 2]) {
+    if !names.iter().any(|name| name == seats::ME) {
+        return;
+    }
+    for player in [Player::P1, Player::P2] {
+        let index = seats::index(player);
+        if is_given[index] {
+            continue;
+        }
+        let Ok(seat) = Seat::read(table.entry, &names[index]) else {
+            table.say_absent(player, &names[index]);
+            continue;
+        };
+        let usual = std::mem::replace(&mut table.seats[index], seat.under(&table.common));
+        if table.try_seat(player).is_err() {
+            table.seats[index] = usual;
+            table.say_absent(player, &names[index]);
+        }
+    }
 }
 
 /// A refusal of a side's player, with the argument that asks for what is refused.

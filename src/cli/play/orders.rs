@@ -160,6 +160,9 @@ impl Table {
         match (self.review.take(), &self.search) {
             (Some(_), _) => self.say("the review is broken off"),
             (None, Some(_)) => self.link.stop(),
+            (None, None) if self.mover().is_some_and(|player| !self.seats[seats::index(player)].is_me()) => {
+                self.say("nothing is searched; `go` lets the engine move");
+            }
             (None, None) => self.say("nothing is searched"),
         }
     }
@@ -223,7 +226,11 @@ impl Table {
         if self.mover().is_some() && line.len() <= 100 {
             match self.try_mine(line.to_owned()) {
                 Ok(()) => return,
-                Err(refused) => message += &format!(": {refused}"),
+                // How a move is written says nothing to whoever wrote a word, such as `resign`.
+                Err(refused) if line.len() <= 3 || line.contains(|c: char| c.is_ascii_digit()) => {
+                    message += &format!(": {refused}");
+                }
+                Err(_) => {}
             }
         }
         let moves = self.here.legal.iter().map(String::as_str);
@@ -334,7 +341,8 @@ impl Table {
         }
         let plural = if made == 1 { "" } else { "s" };
         let verb = if way < 0 { "taken back" } else { "played again" };
-        self.say(format!("{made} move{plural} {verb}"));
+        let rest = if made < count { ": there are no more" } else { "" };
+        self.say(format!("{made} move{plural} {verb}{rest}"));
         // The engine would answer at once what was just taken back.
         self.paused = self.mover().is_some_and(|player| !self.seats[seats::index(player)].is_me());
     }
@@ -418,6 +426,15 @@ impl Table {
         for renamed in renamed {
             self.say(renamed.to_string());
         }
+    }
+
+    /// Says that the engine has no such player as a record names for a side.
+    pub(super) fn say_absent(&mut self, player: Player, name: &str) {
+        let side = words::side_name(player);
+        let name = plyd_protocol::echo(name);
+        self.alarm(&format!(
+            "{side} was `{name}`, which cannot play here; `{side} NAME` seats another player"
+        ));
     }
 
     pub(super) fn show_seats(&mut self) {

@@ -1,5 +1,6 @@
 //! Who sits at a side: the person at the keyboard, or a player of the engine.
 
+use crate::arena::Address;
 use crate::cli::{parse, position};
 use crate::engine::Entry;
 use plyd_protocol::{Player, Setting, Settings};
@@ -34,6 +35,12 @@ impl Seat {
         let mut given = Vec::new();
         for (index, part) in text.split(',').map(str::trim).enumerate() {
             match parse::assignment(part) {
+                Ok((name, _)) if name == "cmd" || Address::WAYS.contains(&name.as_str()) => {
+                    return Err(format!(
+                        "`{part}`: programs and servers play each other in `plyd arena`; `--connect` has \
+                         another server play here"
+                    ));
+                }
                 Ok(setting) => given.push(setting),
                 Err(_) if index == 0 && !part.is_empty() && !part.contains('=') => {
                     given.push(("player".to_owned(), part.to_owned()));
@@ -58,6 +65,17 @@ impl Seat {
         match self {
             Self::Me => Settings::new(),
             Self::Engine(own) => own.clone(),
+        }
+    }
+
+    /// The same player without options of its own that all players have.
+    pub(super) fn under(self, common: &Settings) -> Self {
+        match self {
+            Self::Me => Self::Me,
+            Self::Engine(own) => {
+                let kept = own.0.into_iter().filter(|(name, _)| common.get(name).is_none());
+                Self::Engine(Settings(kept.collect()))
+            }
         }
     }
 
@@ -110,6 +128,11 @@ mod tests {
         ] {
             assert_eq!(Seat::read(entry, read).unwrap().name(&level), named, "{read}");
         }
+        for text in ["cmd=./bot", "default,cmd=./bot", "tcp=localhost:7117"] {
+            assert!(Seat::read(entry, text).unwrap_err().contains("plyd arena"), "{text}");
+        }
+        let own = Seat::read(entry, "default,level=5,threads=2").unwrap();
+        assert_eq!(own.under(&level).name(&level), "default,level=3,threads=2");
         for text in ["", ",", "default,,", "default,fast"] {
             assert!(Seat::read(entry, text).unwrap_err().contains("minimax,depth=3"), "{text}");
         }

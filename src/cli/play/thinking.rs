@@ -140,6 +140,8 @@ impl Table {
                 let line = scored.map(|line| line_text(line, true)).unwrap_or_default();
                 self.say(Text::new(&format!("hint: {}{line}", best.mv), Tone::Strong));
                 self.hint = Some(best.mv.clone());
+                // On the engine's turn it took the place of the engine's search.
+                self.advance();
             }
             Purpose::Analysis { by, .. } => {
                 let title = format!(
@@ -153,6 +155,7 @@ impl Table {
                 for line in &best.lines {
                     self.say(format!("{}. {}", line.rank, line_text(line, false)));
                 }
+                self.advance();
             }
         }
     }

@@ -31,10 +31,12 @@ const OLD_TIMEOUT: [&str; 2] = ["--patience", "5s"];
 /// Two games of which the stub is asked for one move: with sides swapped the opponent's move ends the game.
 const ONE_MOVE: [&str; 7] = ["l-game", "--rules", "max_plies=1", "--random-plies", "0", "--games", "2"];
 
-pub(crate) const TESTS: [Test; 14] = [
+pub(crate) const TESTS: [Test; 16] = [
     ("each fault is recorded by its name", each_fault_is_recorded_by_its_name),
     ("a bot plays every game", a_bot_plays_every_game),
     ("a bot passes its checks", a_bot_passes_its_checks),
+    ("a bot that is slow for the arena is warned", a_bot_that_is_slow_for_the_arena_is_warned),
+    ("a report says why games were forfeited", a_report_says_why_games_were_forfeited),
     ("a bot at an address needs no hello", a_bot_at_an_address_needs_no_hello),
     ("a second answer is recorded", a_second_answer_is_recorded),
     ("a failed player is started again", a_failed_player_is_started_again),
@@ -193,6 +195,48 @@ fn a_bot_passes_its_checks() {
     let output = process::output(conform);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && text.contains(", 0 skipped, 0 failed"), "{text}");
+}
+
+fn a_bot_that_is_slow_for_the_arena_is_warned() {
+    let place = Place::new();
+    let arguments = ["conform", "--bot", "--game", "isolation", "--only", "bot/clocks", "--timeout", "600s"];
+    let mut conform = process::plyd([&arguments[..], &["cmd=./stub bot plays slowly"]].concat());
+    conform.command.current_dir(&place.0);
+    let output = process::output(conform);
+    let text = String::from_utf8(output.stdout).unwrap();
+    for word in ["0 passed, 1 slow", "a move within 100ms", "such as time=1s"] {
+        assert!(output.status.success() && text.contains(word), "{word}: {text}");
+    }
+}
+
+fn a_report_says_why_games_were_forfeited() {
+    let place = Place::new();
+    let report = |player: &str| {
+        let players = ["--player", player, "--player", FAST];
+        let output = process::output(command(&place.0, &[&ONE_MOVE[..], &players].concat()));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = report("cmd=./stub illegal,nodes=1");
+    for word in [
+        "warning: 1 of 2 games were forfeited: this is no measure of strength",
+        "`cmd=./stub illegal,nodes=1` forfeited 1 of its 2 games:",
+        "illegal 1, first in game 1: `1 1 N`: ",
+        "`,legal=true` behind it",
+        "`plyd conform --bot --game l-game \"cmd=./stub illegal\"`",
+    ] {
+        assert!(text.contains(word), "no `{word}` in:\n{text}");
+    }
+    let text = report("cmd=./stub late 60,time=1ms");
+    assert!(text.contains("us after its 1ms") && text.contains("--margin 50ms"), "{text}");
+    assert!(!report("cmd=./stub good,nodes=1").contains("forfeited"));
+    // The list of a record's games says it, too.
+    let mut show = process::plyd(["show", "games.jsonl"]);
+    show.command.current_dir(&place.0);
+    let players = ["--player", "cmd=./stub crash,nodes=1", "--player", FAST, "--record", "games.jsonl"];
+    assert!(process::output(command(&place.0, &[&ONE_MOVE[..], &players].concat())).status.success());
+    let listed = String::from_utf8(process::output(show).stdout).unwrap();
+    assert!(listed.contains("p2 wins by crash: it ended, exit status: 3"), "{listed}");
 }
 
 /// The address of a stub that behaves so towards whoever connects, until this process ends.

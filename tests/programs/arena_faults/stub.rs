@@ -119,6 +119,11 @@ impl<O: Write> Stub<O> {
                 return Ok(false);
             }
             "garbage" => self.out.write_all(b"e2e4, perhaps\n")?,
+            "complains and leaves" => {
+                self.out.write_all(b"boo\n")?;
+                self.out.flush()?;
+                process::exit(3);
+            }
             "parrot" => self.out.write_all(b"{\"id\":\"2\",\"cmd\":\"go\"}\n")?,
             "binary" => self.out.write_all(&[0xff, 0x00, 0xc3, 0x28, b'\n'])?,
             "no object" => self.out.write_all(b"[[[[]]]]\n")?,
@@ -152,10 +157,17 @@ impl<O: Write> Stub<O> {
                 self.send(best(id, "4 3 W"))?;
             }
             // Whatever the game is.
-            "plays" => match request["x_legal"].as_array().and_then(|legal| legal.last()?.as_str()) {
-                Some(mv) if is_whole(request) => self.send(best(id, mv))?,
-                _ => self.send(error(id, "what am I to play?"))?,
-            },
+            "plays" | "plays slowly" => {
+                match request["x_legal"].as_array().and_then(|legal| legal.last()?.as_str()) {
+                    Some(mv) if is_whole(request) => {
+                        if way == "plays slowly" {
+                            thread::sleep(Duration::from_millis(150));
+                        }
+                        self.send(best(id, mv))?;
+                    }
+                    _ => self.send(error(id, "what am I to play?"))?,
+                }
+            }
             "illegal" => self.send(best(id, "1 1 N"))?,
             "nonsense" => self.send(best(id, "resign"))?,
             "boasts" => {

@@ -1,0 +1,106 @@
+//! Why a player forfeited games, and what helps: what a report says below its tables.
+//!
+//! Knows a player by the text that describes it alone, which is all that the records of a match keep.
+
+use crate::arena::{FirstFault, ForfeitKind, PlayerStats, Summary};
+use crate::cli::styled;
+
+/// From this share of forfeited games on, the score of a match says little about strength: one game of so
+/// many.
+const FEW: u64 = 10;
+
+/// What to think of a match in which many games were forfeited; none if they were few.
+pub(super) fn warning(summary: &Summary) -> Option<String> {
+    let (games, forfeits) = (summary.games, summary.players.iter().map(PlayerStats::forfeits).sum::<u64>());
+    let is_spoilt = forfeits > 0 && forfeits * FEW >= games;
+    is_spoilt.then(|| {
+        format!("warning: {forfeits} of {games} games were forfeited: this is no measure of strength (reasons below)")
+    })
+}
+
+/// What happened in the first game of each reason, and what to do about it; nothing if none was forfeited.
+pub(super) fn explained(game: &str, player: &str, stats: &PlayerStats, games: u64) -> String {
+    let forfeits = stats.forfeits();
+    if forfeits == 0 {
+        return String::new();
+    }
+    let player = styled::line(player);
+    let mut text = format!("`{player}` forfeited {forfeits} of its {games} games:\n");
+    for (kind, FirstFault { game, message }) in &stats.first_faults {
+        let count = stats.faults.get(kind).copied().unwrap_or_default();
+        let message = styled::line(message);
+        text += &format!("  {} {count}, first in game {game}: {message}\n", kind.name());
+    }
+    for advice in advice(game, &player, stats) {
+        text += &format!("  {advice}\n");
+    }
+    text + "\n"
+}
+
+/// What helps against the reasons that there were.
+fn advice(game: &str, player: &str, stats: &PlayerStats) -> Vec<String> {
+    let has = |kinds: &[ForfeitKind]| kinds.iter().any(|kind| stats.faults.contains_key(kind));
+    let mut found = Vec::new();
+    if has(&[ForfeitKind::Late]) {
+        let late = "late: more time, such as time=1s behind it, --margin 50ms, --forgive-stalls, fewer games at once";
+        found.push(late.to_owned());
+    }
+    let Some(program) = player.split(',').find(|part| part.starts_with("cmd=")) else { return found };
+    let gets_legal = player.split(',').any(|part| part == "legal=true");
+    if !gets_legal && has(&[ForfeitKind::Crash, ForfeitKind::Protocol, ForfeitKind::Illegal]) {
+        found.push("does it need the legal moves, `x_legal`? Put `,legal=true` behind it".to_owned());
+    }
+    if has(&[ForfeitKind::Crash, ForfeitKind::Protocol, ForfeitKind::Timeout, ForfeitKind::Illegal]) {
+        found.push(format!("`plyd conform --bot --game {game} \"{program}\"` checks what it answers"));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stats(faults: &[(ForfeitKind, u64, usize, &str)]) -> PlayerStats {
+        let mut stats = PlayerStats::default();
+        for (kind, count, game, message) in faults {
+            stats.faults.insert(*kind, *count);
+            stats.first_faults.insert(*kind, FirstFault { game: *game, message: (*message).to_owned() });
+        }
+        stats
+    }
+
+    #[test]
+    fn a_report_says_why_games_were_forfeited_and_what_helps() {
+        assert_eq!(explained("isolation", "cmd=./bot", &stats(&[]), 20), "");
+        let late = stats(&[(ForfeitKind::Late, 19, 2, "8000 us after its 100ms")]);
+        assert_eq!(
+            explained("isolation", "cmd=./bot", &late, 20),
+            "`cmd=./bot` forfeited 19 of its 20 games:\n  \
+             late 19, first in game 2: 8000 us after its 100ms\n  \
+             late: more time, such as time=1s behind it, --margin 50ms, --forgive-stalls, fewer games at once\n\n"
+        );
+        let once = stats(&[(ForfeitKind::Late, 1, 7, "1 us after its 100ms")]);
+        let text = explained("isolation", "default", &once, 11);
+        assert!(text.starts_with("`default` forfeited 1 of its 11 games:\n"), "{text}");
+    }
+
+    #[test]
+    fn a_program_is_checked_and_may_need_the_legal_moves() {
+        let fails = stats(&[(ForfeitKind::Protocol, 1, 1, "\x1b[2J"), (ForfeitKind::Crash, 1, 2, "exit")]);
+        for (player, has_hint) in [
+            ("cmd=python3 bot.py,time=1s", true),
+            ("cmd=python3 bot.py,legal=true", false),
+            ("cmd=python3 bot.py,legal=false", true),
+        ] {
+            let text = explained("ijk", player, &fails, 2);
+            assert!(text.contains("`plyd conform --bot --game ijk \"cmd=python3 bot.py\"`"), "{text}");
+            assert_eq!(text.contains(",legal=true` behind"), has_hint, "{text}");
+            assert!(!text.contains('\x1b'), "{text}");
+        }
+        // A server that is called and our own players are no programs that a bot's author can mend so.
+        for player in ["tcp=localhost:7117", "default"] {
+            let text = explained("ijk", player, &fails, 2);
+            assert!(!text.contains("conform") && !text.contains("legal"), "{text}");
+        }
+    }
+}

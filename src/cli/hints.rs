@@ -1,0 +1,55 @@
+//! What a mistake on the command line may have meant, where a guess by similar letters leads astray.
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, Error};
+
+/// Options that a command lacks, and what does the same there.
+const OPTIONS: [(&str, &[&str], &str); 3] = [
+    (
+        "arena",
+        &["--time", "--movetime", "--nodes", "--depth", "--level", "--clock", "--option"],
+        "limits and options stand behind each player, as in --player default,level=3,time=50ms",
+    ),
+    ("go", &["--movetime", "--clock"], "--time 500ms is how long it thinks"),
+    (
+        "go",
+        &["--level", "--player", "--eval", "--threads"],
+        "options of the player: --option level=3,threads=2",
+    ),
+];
+
+/// Words that are no commands, and what does what they ask for.
+const COMMANDS: [(&[&str], &str); 1] = [(
+    &["level", "levels"],
+    "`plyd play GAME --level 3` plays at a level from 1 to 10; `plyd describe GAME` lists this and other options",
+)];
+
+/// The error about these arguments with the hint that fits it, in place of the guesses.
+pub(super) fn hinted(mut error: Error, arguments: &[String]) -> Error {
+    let Some(hint) = hint(&error, arguments) else { return error };
+    // The usage is made for the guess.
+    if error.remove(ContextKind::SuggestedArg).is_some() {
+        error.remove(ContextKind::Usage);
+    }
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(hint)]));
+    error
+}
+
+fn hint(error: &Error, arguments: &[String]) -> Option<&'static str> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    if let Some(word) = text(ContextKind::InvalidSubcommand) {
+        return COMMANDS.iter().find(|(words, _)| words.contains(&word)).map(|(_, hint)| *hint);
+    }
+    let option = text(ContextKind::InvalidArg)?;
+    let takes_settings = arguments.iter().any(|argument| ["--rules", "--option"].contains(&&**argument));
+    if takes_settings && !option.starts_with('-') && option.contains('=') {
+        return Some("commas join settings, without blanks, as in --rules size=6,seed=7");
+    }
+    let command = arguments.iter().find(|argument| !argument.starts_with('-'))?;
+    let found = OPTIONS.iter().find(|(of, options, _)| of == command && options.contains(&option));
+    found.map(|(_, _, hint)| *hint)
+}
