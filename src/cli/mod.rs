@@ -4,6 +4,7 @@
 //! search works. A new command is a file with its arguments and a function `run`, and a line in `Command` and
 //! `run`.
 
+mod absent;
 mod arena;
 mod bench;
 mod botzone;
@@ -268,7 +269,9 @@ fn program() -> String {
 /// Reads the arguments; a mistake in them, or what asks for help, ends the process.
 fn parse() -> Cli {
     let mut command = command_line();
-    let matches = command.get_matches_mut();
+    let matches = command
+        .try_get_matches_from_mut(std::env::args_os())
+        .unwrap_or_else(|error| absent::explained(error, &mut command).exit());
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
 }
 

@@ -14,6 +14,6 @@ fn flags_and_addresses_of_tls_name_the_build_that_has_it() {
         let output = process::output(process::plyd(arguments));
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "{arguments:?}");
-        assert!(said.contains("cargo build --features service"), "{arguments:?}: {said}");
+        assert!(said.contains("cargo install --locked --path . --features service"), "{arguments:?}: {said}");
     }
 }
