@@ -317,8 +317,8 @@ impl Player {
         self.search(position, limits, &Control::default(), |_| ())
     }
 
-    /// Searches within the limits until `control` says stop. Calls `publish` with each better answer, and goes
-    /// on when it returns; the first is a legal move, before anything was searched.
+    /// Searches within the limits until `control` says stop. Calls `publish` with each better answer, and
+    /// goes on when it returns; the first is a legal move, before anything was searched.
     ///
     /// Each [`Control`] is for one search. If it says stop before the search has begun, the search ends at
     /// once, with a legal move.

@@ -81,8 +81,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry with the default of everything that has one: no rules, no options but those of all players, and
-    /// levels that nobody measured. The rest is empty.
+    /// An entry with the default of everything that has one: no rules, no options but those of all players,
+    /// and levels that nobody measured. The rest is empty.
     pub const DEFAULT: Self = Self {
         name: "",
         about: "",
