@@ -18,7 +18,7 @@ class Readme(unittest.TestCase):
         tutorial = HERE.parent.parent / "docs" / "tutorials" / "analyse-from-python.md"
         text = (HERE.parent / "README.md").read_text() + tutorial.read_text()
         blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-        self.assertEqual(len(blocks), 3 + 4)
+        self.assertEqual(len(blocks), 3 + 5)
         environment = {**os.environ, "PLYD_BIN": engine(), "PYTHONPATH": str(HERE.parent / "src")}
         for block in blocks:
             with self.subTest(block=block.splitlines()[0]):

@@ -4,6 +4,7 @@
 //! search works. A new command is a file with its arguments and a function `run`, and a line in `Command` and
 //! `run`.
 
+mod absent;
 mod arena;
 mod bench;
 mod botzone;
@@ -271,7 +272,7 @@ fn parse() -> Cli {
     let mut command = command_line();
     let matches = command.try_get_matches_from_mut(std::env::args_os()).unwrap_or_else(|error| {
         let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-        hints::hinted(error, &arguments.collect::<Vec<_>>()).exit()
+        hints::hinted(absent::explained(error, &mut command), &arguments.collect::<Vec<_>>()).exit()
     });
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
 }

@@ -40,6 +40,8 @@ mod drain;
 mod draw;
 mod errors;
 mod examples;
+#[cfg(not(feature = "service"))]
+mod features;
 #[cfg(feature = "fleet")]
 mod fleet;
 mod gui;
@@ -85,8 +87,6 @@ mod signature;
 mod specification;
 #[cfg(feature = "service")]
 mod tls;
-#[cfg(not(feature = "service"))]
-mod tls_absent;
 #[cfg(feature = "service")]
 mod tls_clients;
 #[cfg(feature = "service")]

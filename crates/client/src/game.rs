@@ -2,7 +2,7 @@
 
 use plyd_protocol::{GameRef, Position, Settings};
 
-/// A game and its moves, of which the server is told with each request. What the rules say of it is for
+/// A game and its moves, which each request carries to the server. What the rules say of it is for
 /// `Engine::inspect`.
 ///
 /// ```

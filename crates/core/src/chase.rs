@@ -1,5 +1,5 @@
-//! A game of random moves on a few numbered squares, which may go on for ever, with all of it solved: what a
-//! perfect table as [`Game::probe`] is tested with.
+//! A random game for tests: a few numbered squares, and moves between them. It may go on for ever, and all of
+//! it is solved, so that a perfect table behind [`Game::probe`] can be tested with it.
 
 use std::sync::Arc;
 

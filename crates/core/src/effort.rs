@@ -84,7 +84,7 @@ impl Effort {
     pub const FIRST_LOOK: u64 = 4000;
     /// Steps of a piece of work.
     const PIECE: u64 = 50;
-    /// Steps that are granted for all moves of a position together, when what each would do is asked.
+    /// Steps for all moves of a position together, if somebody asks what each of them would do.
     pub const MOVES: u64 = 20_000;
 
     /// Work that ends when it is done.
@@ -124,8 +124,8 @@ impl Effort {
         Self::new(interrupt, Self::ASSURED, u64::MAX, true)
     }
 
-    /// The same work in pieces of some ten microseconds, between which something else is done: the first that
-    /// was asked for.
+    /// The same work in pieces of some ten microseconds, with a call of `between` after each; only the first
+    /// `between` that is set counts.
     ///
     /// ```
     /// use plyd_core::effort::{Effort, Interrupt};
@@ -199,7 +199,7 @@ impl Effort {
         goes_on
     }
 
-    /// Counts steps; all that were taken.
+    /// Counts steps, and gives how many were taken so far.
     #[inline]
     fn take_steps(&self, steps: u64) -> u64 {
         let before = self.taken.fetch_add(steps, Relaxed);
@@ -212,8 +212,8 @@ impl Effort {
         taken
     }
 
-    /// Grants all that follows so many nodes together, instead of what the rules grant each position; when
-    /// they are used up, the rest stays undecided.
+    /// Grants so many nodes to all positions that follow, together, instead of what the rules grant to each;
+    /// when they are used up, the rest stays undecided.
     pub fn grant(&self, nodes: Option<u64>) {
         self.granted.store(nodes.unwrap_or(u64::MAX), Relaxed);
     }

@@ -233,7 +233,7 @@ impl fmt::Debug for Position {
     }
 }
 
-/// What ends a search, and how much it gives; the defaults end none.
+/// When a search ends, and how many lines it gives; the defaults set no end.
 ///
 /// ```
 /// use std::time::Duration;
@@ -268,7 +268,7 @@ impl Default for SearchLimits {
     }
 }
 
-/// Somebody who chooses moves in games under the same rules, and keeps what was learned for the next search.
+/// Chooses moves in games under the same rules, and keeps what it learned for the next search.
 ///
 /// ```
 /// use plyd_core::nim;
@@ -317,10 +317,10 @@ impl Player {
         self.search(position, limits, &Control::default(), |_| ())
     }
 
-    /// Searches within the limits until `control` says stop. Gives each better answer to `publish`, from
-    /// which the search waits to be let on; the first is a legal move, before anything was searched.
+    /// Searches within the limits until `control` says stop. Calls `publish` with each better answer, and
+    /// goes on when it returns; the first is a legal move, before anything was searched.
     ///
-    /// A [`Control`] is of one search. To be asked to stop before the search has begun is no loss: it ends at
+    /// Each [`Control`] is for one search. If it says stop before the search has begun, the search ends at
     /// once, with a legal move.
     ///
     /// ```
@@ -375,7 +375,7 @@ impl Player {
     }
 }
 
-/// What a search came to.
+/// The result of a search.
 ///
 /// ```
 /// use plyd_core::nim;

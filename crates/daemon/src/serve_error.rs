@@ -75,7 +75,8 @@ pub enum ServeError {
     ClientCertificates,
     /// TLS is asked for.
     #[error(
-        "this build of plyd has no TLS: take one with the feature `service` (cargo build --features service)"
+        "this build of plyd has no TLS, which comes with the feature `service` (in a clone of plyd: \
+         cargo install --locked --path . --features service)"
     )]
     NoTls,
     /// A thread or the runtime cannot be started.

@@ -10,8 +10,8 @@ pub(crate) enum Secure {}
 
 impl Secure {
     pub(crate) fn begin(_: &Secured) -> io::Result<Self> {
-        let message =
-            "this build has no TLS: take one with the feature `service` (cargo build --features service)";
+        let message = "this build has no TLS, which comes with the feature `service` of plyd, or `tls` of \
+                       plyd-client (in a clone of plyd: cargo install --locked --path . --features service)";
         Err(io::Error::new(io::ErrorKind::Unsupported, message))
     }
 

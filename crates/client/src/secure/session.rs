@@ -41,7 +41,7 @@ impl fmt::Debug for Secure {
 }
 
 impl Secured {
-    /// What a session of TLS 1.3 with this server goes by, for a connection that somebody else makes.
+    /// The settings of TLS 1.3 for this server, for a connection that somebody else makes.
     ///
     /// # Errors
     /// A file cannot be used, or there is nobody to trust.

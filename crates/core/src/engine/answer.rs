@@ -42,7 +42,7 @@ pub struct ChanceOutcome {
 /// The legal moves as numbers, for programs that learn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Actions {
-    /// How many actions there are under these rules: each number is below.
+    /// How many actions there are under these rules: each number is smaller.
     pub count: usize,
     /// The number of each legal move, in the order of [`AnyRoot::legal`](super::AnyRoot::legal).
     pub legal: Vec<usize>,

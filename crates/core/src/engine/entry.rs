@@ -81,7 +81,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry of which everything that has a default has it: no rules, no options but those of all players,
+    /// An entry with the default of everything that has one: no rules, no options but those of all players,
     /// and levels that nobody measured. The rest is empty.
     pub const DEFAULT: Self = Self {
         name: "",

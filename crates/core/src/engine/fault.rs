@@ -76,7 +76,7 @@ pub enum Place {
 }
 
 impl Fault {
-    /// A fault that ends nobody's game.
+    /// A fault without an outcome.
     pub fn new(code: FaultCode, place: Place, message: impl Into<String>) -> Self {
         Self { code, place, message: message.into(), outcome: None }
     }

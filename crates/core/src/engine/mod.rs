@@ -3,8 +3,8 @@
 //! Above this module nothing is generic: the daemon and the commands see [`Entry`] (a game of the registry),
 //! [`AnyRoot`] (a position with its history, which answers questions about the rules) and [`Engine`] (a
 //! player that searches): one virtual call per command. Within a search rules are called directly, and an
-//! evaluation by one virtual call each time (`search/erased.rs`), because a copy of every search for each
-//! evaluation was half of a build. The strongest players of optimised builds are spared that call, unless a
+//! evaluation by one virtual call each time (`search/erased.rs`): a copy of every search for each evaluation
+//! made half of a build's work. The strongest players of optimised builds are spared that call, unless a
 //! game asks for it. This is where moves become texts; values stay the core's. It does no I/O and reads no
 //! clock.
 
@@ -140,8 +140,8 @@ pub trait Playable: Notation {
     }
 
     /// How many actions players have under these rules: the [index](crate::game::Game::index) of each move of
-    /// a player is below. It is less than [`index_len`](crate::game::Game::index_len) in games in which
-    /// outcomes of chance have the indexes behind.
+    /// a player is smaller. Where outcomes of chance have the larger indexes, it is less than
+    /// [`index_len`](crate::game::Game::index_len).
     fn actions(&self) -> usize {
         self.index_len()
     }

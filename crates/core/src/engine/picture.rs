@@ -24,8 +24,8 @@ pub(super) fn title(entry: &Entry, plies: usize, to_move: ToMove, outcome: Optio
     }
 }
 
-/// The cells of all pieces that came or left and of walls that came, by comparing two drawings; what only
-/// stays behind a move is left out.
+/// The cells of all pieces that came or left and of walls that came, by comparing two drawings; what a move
+/// merely leaves behind is not among them.
 pub(super) fn changed(before: &Drawing, after: &Drawing) -> Vec<Cell> {
     let (old, new) = (keys(&before.pieces), keys(&after.pieces));
     let came = new.difference(&old).filter(|key| key.0 != "blocked");

@@ -116,10 +116,10 @@ pub struct Layer {
     pub name: &'static str,
     /// What it shows, in a few words for people.
     pub label: &'static str,
-    /// Whether it is shown, to those who said nothing of it.
+    /// Whether a viewer shows it unless somebody switches it off.
     pub is_usual: bool,
     /// The kinds of marks of the board that belong to it.
     pub kinds: &'static [&'static str],
-    /// Marks of its own, which nobody draws who does not show it.
+    /// Marks of its own, drawn only while the layer is shown.
     pub marks: Vec<Mark>,
 }

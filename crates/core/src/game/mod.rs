@@ -189,7 +189,7 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     ///   open window looks behind it for a quicker end. In games that score, a bound of the margin.
     /// - *A result whose distance nobody knows* is such a bound if the rules end the game: in so many plies
     ///   as cells are free. If nothing bounds the distance, give none, and let the evaluation say who is
-    ///   ahead: a number out of the air is announced, and not kept.
+    ///   ahead: a made-up number would be announced, and not kept.
     ///
     /// A win must stay provable while it is played out: from a win within `n` plies some move leads to the
     /// end of the game or to a loss within `n - 1`, and from a loss within `n` each move to a win within

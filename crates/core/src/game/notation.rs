@@ -15,7 +15,7 @@ use super::{BookEntry, Drawing, Game, Setting, candidates};
 /// assert_eq!(nim.draw(&heap).pieces.len(), 5);
 /// ```
 pub trait Notation: Game {
-    /// Whether a move may shift everything, so that nothing is pointed out by what it changed.
+    /// Whether a move may shift everything: then pictures do not point out what it changed.
     const SHIFTS: bool = false;
 
     /// The position's text, which reads back as an equal position.

@@ -23,8 +23,8 @@ pub(super) const BY_REPETITION: &str = "repetition";
 /// The ending by the cap on moves.
 pub(super) const BY_MAX_PLIES: &str = "max_plies";
 
-/// So many moves before the cap, positions begin to be distinguished by their plies: more than any search
-/// sees.
+/// Positions are distinguished by their plies only in the last moves before the cap, so many: more than any
+/// search sees.
 const NEAR_CAP: u16 = 512;
 
 /// IJK under one variant of its rules, its tiles held in a `B`; chance chooses the cells of new tiles if
