@@ -1,6 +1,6 @@
 //! What `inspect` answers: what the rules say about a position.
 
-use crate::{Board, Hash, Outcome, Record};
+use crate::{Board, Edits, Hash, Outcome, Record};
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -62,6 +62,9 @@ pub struct InspectResult {
     /// The advantage in thousandths with which most games under these rules are won.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decisive: Option<i64>,
+    /// What can be changed by hand in the draft; absent where the game has no editor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edits: Option<Edits>,
 }
 
 /// Who is to move.

@@ -105,15 +105,15 @@ fn walk(
 
 fn wants(trial: &Trial<'_>) -> Checked {
     let mut peer = trial.greet()?;
-    let offered: Vec<&str> = ["svg", "actions"].into_iter().filter(|want| peer.has(want)).collect();
+    let offered: Vec<&str> = ["svg", "actions", "edits"].into_iter().filter(|want| peer.has(want)).collect();
     let wants: Vec<&str> = WANTS.into_iter().chain(offered).collect();
     for game in describe::known(trial, &peer)? {
         let all = peer.result(&inspect("all", &game, &json!({}), &wants))?;
         for &want in &wants {
             let one = peer.result(&inspect(want, &game, &json!({}), &[want]))?;
-            // There need be neither an evaluation nor a text of another referee; and with an evaluation, each
+            // There need be neither an evaluation, nor a text of another referee, nor an editor; and with an evaluation, each
             // of `moves` has its own.
-            if !["eval", "state"].contains(&want) {
+            if !["eval", "state", "edits"].contains(&want) {
                 holds(one.get(want).is_some(), format!("`{want}`"), || one.to_string())?;
             }
             if want != "moves" {

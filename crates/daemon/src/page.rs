@@ -96,6 +96,7 @@ static FILES: &[File] = files! {
     "dialogs.js"
     "dom.js"
     "download.js"
+    "editor.js"
     "form.js"
     "graph.js"
     "history-panel.js"

@@ -14,7 +14,7 @@ from .scores import Side
 from .wire import Message
 
 ToMove = Literal["p1", "p2", "chance"]
-Want = Literal["moves", "board", "text", "hash", "eval", "record", "state", "svg", "actions"]
+Want = Literal["moves", "board", "text", "hash", "eval", "record", "state", "svg", "actions", "edits"]
 """What `inspect` can say beyond who moves, the outcome, the legal moves and the outcomes of chance."""
 
 ALWAYS = ("to_move", "outcome", "legal", "chance")

@@ -4,6 +4,7 @@
 //! hot), [`Notation`] (texts and pictures, cold) and any number of [`Evaluator`]s; everything else in the
 //! project is generic over them.
 
+mod draft;
 mod drawing;
 mod evaluator;
 mod notation;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use crate::effort::Effort;
 use crate::score::Value;
 
+pub use self::draft::{CellSide, Change, Choice, Draft, Edit, TextFault, mover_edit, offset_in};
 pub use self::drawing::{Cell, Drawing, Layer, Mark, Piece, Wall};
 pub use self::evaluator::{Context, Evaluator, FutilityMargins, LateMoveReductions};
 pub use self::notation::Notation;

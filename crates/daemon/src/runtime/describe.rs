@@ -81,6 +81,7 @@ fn game(entry: &Entry) -> GameInfo {
         by: words(entry.endings.iter()),
         levels: levels(entry),
         lesson: entry.lesson.iter().map(|step| lesson_step(entry, step)).collect(),
+        editor: entry.edits.is_some(),
     }
 }
 

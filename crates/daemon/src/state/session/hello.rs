@@ -11,13 +11,14 @@ use crate::state::State;
 use crate::state::request_error::RequestError;
 
 /// What the server can do beyond the protocol's core; the feature [`RESUME`] only where it is offered.
-const FEATURES: [&str; 17] = [
+const FEATURES: [&str; 18] = [
     "actions",
     "analyse",
     "anytime",
     "byte_limits",
     "decisive",
     "deterministic",
+    "edits",
     "fair_share",
     "hard_ms",
     "log_lost",
