@@ -60,6 +60,7 @@ export type Seed = string;
  * - `svg`: The board as a picture.
  * - `actions`: The legal moves as numbers.
  * - `decisive`: The advantage with which most games are won.
+ * - `edits`: What can be changed by hand in the draft.
  */
 export type Want =
   | "to_move"
@@ -75,7 +76,8 @@ export type Want =
   | "state"
   | "svg"
   | "actions"
-  | "decisive";
+  | "decisive"
+  | "edits";
 /**
  * A clock, by `kind`. A clock at 0 or less means: answer at once.
  */
@@ -289,6 +291,10 @@ export interface Close {
  */
 export interface Inspect {
   cmd: "inspect";
+  /**
+   * The text that `edits` is about, which need be no position; absent: the position's.
+   */
+  draft?: string;
   /**
    * The game, where no session is named.
    */

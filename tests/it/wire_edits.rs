@@ -103,7 +103,7 @@ fn a_draft_is_a_string_and_its_rules_are_those_of_the_request_or_the_session() {
     let (_server, mut peer) = Server::stdio(&[]);
     let wrong = json!({ "id": "w", "cmd": "inspect", "position": {}, "draft": 1, "want": ["edits"] });
     let error = peer.ask(&with(wrong, &game));
-    assert_eq!((&error["code"], &error["pointer"]), (&json!("bad_type"), &json!("/draft")), "{error}");
+    assert_eq!((&error["code"], &error["pointer"]), (&json!("wrong_type"), &json!("/draft")), "{error}");
     peer.result(&json!({ "id": "n", "cmd": "newgame", "session": "s", "game": "isolation", "rules": { "preset": "7x7" } }));
     let of_session = json!({ "id": "d", "cmd": "inspect", "session": "s", "position": {}, "draft": ".../.../... 1", "want": ["edits"] });
     let draft = peer.result(&of_session)["edits"].clone();

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::describe;
+use super::edits;
 use super::evals;
 use super::liveness::rounds;
 use super::referee::Root;
@@ -46,6 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("boards", "the primitives of `board` lie within its grid", boards),
     Check::new("pictures", "`svg` is one SVG element with a title and a description", pictures),
     Check::new("actions", "`actions` numbers the legal moves, each below `count`", actions),
+    Check::new("edits", "a draft of `edits` has a fault unless it can be a start", edits::of_starts),
     Check::new("records", "a record can be sent back", records),
     Check::new("repetition", "repetition counts the positions since `start`", repetition),
     Check::new("max-plies", "`max_plies` counts the moves since `start`", max_plies),
@@ -111,8 +113,8 @@ fn wants(trial: &Trial<'_>) -> Checked {
         let all = peer.result(&inspect("all", &game, &json!({}), &wants))?;
         for &want in &wants {
             let one = peer.result(&inspect(want, &game, &json!({}), &[want]))?;
-            // There need be neither an evaluation, nor a text of another referee, nor an editor; and with an evaluation, each
-            // of `moves` has its own.
+            // There need be neither an evaluation, nor a text of another referee, nor an editor; and with an
+            // evaluation, each of `moves` has its own.
             if !["eval", "state", "edits"].contains(&want) {
                 holds(one.get(want).is_some(), format!("`{want}`"), || one.to_string())?;
             }

@@ -178,8 +178,8 @@ fn player_at<G: Playable>(place: usize) -> Option<&'static Named> {
 /// An impossible rule, a start text that cannot be read, or one that the rules do not allow.
 pub type Open = fn(&Rules, Option<&str>, &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError>;
 
-/// Reads a text as a [`Draft`] under explicit rules. It has a fault if, and only if, the game cannot be opened
-/// with that text, and then the same error.
+/// Reads a text as a [`Draft`] under explicit rules. It has a fault if, and only if, the game cannot be
+/// opened with that text, and then the same error.
 pub type Edits = fn(&Rules, &str, &Arc<Effort>) -> Draft;
 
 /// Solves a game under some rules; calls its second argument now and then with the parts solved so far and

@@ -17,8 +17,8 @@
 //!
 //! In reading order: `board` (walls as bit boards), `position`, [`rules`], [`setup`] (size and walls) and
 //! `start` (the position that is drawn from them), [`notation`] and `draft` (texts), [`eval`] and
-//! `published_eval` (evaluations), `players`. This file opens the game for the registry: it chooses the machine words that
-//! hold the board, and nothing of it knows the protocol.
+//! `published_eval` (evaluations), `players`. This file opens the game for the registry: it chooses the
+//! machine words that hold the board, and nothing of it knows the protocol.
 
 mod board;
 mod draft;

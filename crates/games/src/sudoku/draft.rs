@@ -10,9 +10,9 @@ use plyd_core::effort::Effort;
 use plyd_core::game::{Change, Choice, Draft, Edit, Game, Rules, Side, TextFault, mover_edit, offset_in};
 use std::sync::Arc;
 
-/// The most points that are offered, by regions of one kind: three a region, and a region three times as dear
-/// as alone.
-const POINTS_A_VALUE: i32 = 7;
+/// The most points that a player can come to, for each region of a kind: a row, a column and a block together
+/// score 7 at most.
+const POINTS_A_REGION: i32 = 7;
 
 /// A layout whose text is being changed.
 struct Editor<'a> {
@@ -105,7 +105,7 @@ impl<'a> Editor<'a> {
             mover_edit(&text, self.layout.mover, |mover| Layout { mover, ..self.layout.clone() }.text());
         let points = Side::ALL.map(|side| {
             let now = self.layout.scores[side.index()];
-            let most = POINTS_A_VALUE * self.layout.side() as i32;
+            let most = POINTS_A_REGION * self.layout.side() as i32;
             let choice = |points: i32| {
                 let mut scores = self.layout.scores;
                 scores[side.index()] = points;

@@ -1,7 +1,7 @@
 //! A position text taken apart: `m n`, the cells, and what stands after a `;`.
 //!
-//! Reads untrusted texts, which `written` writes; `state_text` reads those of the framework's own form. Whether the board can be
-//! played on is checked when the layout becomes a position.
+//! Reads untrusted texts, which `written` writes; `state_text` reads those of the framework's own form.
+//! Whether the board can be played on is checked when the layout becomes a position.
 
 use super::grid::Grid;
 use super::position::{Position, Setup};
