@@ -265,7 +265,7 @@ export class Editor {
 		this.#host.style.setProperty('--ratio', this.#view.ratio);
 	}
 
-	/** What can be put somewhere, each once, in the order of the first cell that can have it. */
+	/** What can be put somewhere, each once, by player. */
 	#brushes() {
 		const found = new Map();
 		for (const edit of this.#draft.edits) {
@@ -275,7 +275,7 @@ export class Editor {
 				if (!found.has(key)) found.set(key, { key, what: edit.what, choice, label: edit.side ? edit.what : named(edit, choice) });
 			}
 		}
-		return [...found.values()];
+		return [...found.values()].sort((one, other) => order(one.choice) - order(other.choice));
 	}
 
 	#paintPalette(brushes) {
@@ -345,6 +345,9 @@ export class Editor {
 			el('mark', {}, characters[offset] ?? '␣'), part(offset + 1, offset + AROUND), offset + AROUND < characters.length ? '…' : ''));
 	}
 }
+
+/** Player 1's things come first, nobody's last. */
+const order = ({ owner }) => (owner ? Number(owner.slice(1)) : 3);
 
 /** A choice by its name; with the player, if two players have it. */
 function named(edit, choice) {
