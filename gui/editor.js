@@ -16,6 +16,8 @@ import { cellName, playerName } from './words.js';
 const SETTLE_MS = 300;
 /** Characters that are shown on either side of a fault in a text. */
 const AROUND = 14;
+/** The mark of a cell that a fault is about. */
+const WRONG = 'not allowed';
 /** What puts one thing after the other on a cell. */
 const NEXT = { key: '', label: 'Next content', title: 'A click puts the next thing that the cell can hold' };
 
@@ -245,6 +247,7 @@ export class Editor {
 
 	#paintBoard(fault) {
 		const board = this.#board;
+		const look = lookOf(this.#game.game);
 		const walls = this.#draft.edits.filter((edit) => edit.side && edit.choices.some((choice) => keyOf(edit, choice) === this.#brush));
 		const wrong = fault?.cell;
 		const sign = ({ middle }) => {
@@ -252,10 +255,11 @@ export class Editor {
 			return [svg('rect.fault', { x: x - 47, y: y - 47, width: 94, height: 94, rx: 8 })];
 		};
 		this.#view.draw({
-			board: wrong ? { ...board, marks: [...(board.marks ?? []), { cell: wrong, mark: 'not allowed', label: '!' }] } : board,
+			board: wrong ? { ...board, marks: [...(board.marks ?? []), { cell: wrong, mark: WRONG }] } : board,
 			view: this.table.view,
 			last: new Set(),
-			look: lookOf(this.#game.game),
+			// The sign is drawn, and read out as a mark of the cell.
+			look: { ...look, mark: (mark, ...more) => (mark.mark === WRONG ? null : look.mark?.(mark, ...more)) },
 			overlay: {
 				selected: this.#cell ? new Set([this.#cell.join()]) : new Set(),
 				sides: walls.map(({ cell, side }) => ({ cell, side, move: null })),

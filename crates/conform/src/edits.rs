@@ -9,7 +9,7 @@ use super::trial::Trial;
 use super::verdict::{Checked, Stop, holds, list, number, text};
 
 /// How many choices of each game are tried.
-const TRIED: usize = 24;
+const TRIED: usize = 6;
 
 /// The choices of a start, and what the server says of the drafts that they make.
 pub(super) fn of_starts(trial: &Trial<'_>) -> Checked {
