@@ -165,6 +165,7 @@ function teach() {
 	const { id, game, moves: played } = table.game;
 	const about = settled.get(game);
 	button('how-to-play').hidden = !about?.lesson?.length;
+	button('edit').hidden = !about?.editor;
 	if (lesson?.isOpen && lesson.game !== game) lesson.close();
 	if (!mayTeach || !about || !table.settled || taught === id) return;
 	taught = id;
@@ -256,7 +257,7 @@ async function opened() {
 		document.body.dataset.choice = String(Boolean(choosing));
 		newGame.offer((await games).body);
 		// What the first board does not need is there before a server is gone.
-		await Promise.all([import('./library.js'), import('./share.js'), choosing]);
+		await Promise.all([import('./library.js'), import('./share.js'), import('./editor.js'), choosing]);
 		mayTeach = true;
 		draw();
 	} catch (error) {
@@ -348,6 +349,7 @@ const actions = {
 	library: openLibrary,
 	save,
 	share: openShare,
+	edit: openEditor,
 };
 for (const [name, act] of Object.entries(actions)) {
 	button(name).addEventListener('click', () => { if (table.game || name === 'new-game' || name === 'load') act(); });
@@ -393,6 +395,14 @@ async function openShare() {
 	const { ShareDialog } = await import('./share.js');
 	share ??= new ShareDialog(table, record);
 	share.open();
+}
+
+let editor = null;
+
+async function openEditor() {
+	const { Editor } = await import('./editor.js');
+	editor ??= new Editor(table);
+	await editor.open();
 }
 
 // By its fragment the address is the game's.

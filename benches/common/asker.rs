@@ -27,7 +27,7 @@ pub(crate) fn ask(
     let mut ask = |peer: &mut Peer, session: String| {
         let Question { position, want } = question();
         let game = GameRef::Session { session };
-        peer.send(Command::Inspect(Inspect { game, position, want: vec![want] }))
+        peer.send(Command::Inspect(Inspect { game, position, want: vec![want], draft: None }))
     };
     let mut sessions = HashMap::new();
     for number in 0..QUESTIONS {

@@ -626,6 +626,10 @@ export interface GameInfo {
    */
   chance: boolean;
   /**
+   * Whether `inspect` has `edits` of its positions.
+   */
+  editor?: boolean;
+  /**
    * The evaluators, for the option `eval`.
    */
   evaluators: Word[];
@@ -919,6 +923,10 @@ export interface InspectResult {
    * The advantage in thousandths with which most games under these rules are won.
    */
   decisive?: number;
+  /**
+   * What can be changed by hand in the draft; absent where the game has no editor.
+   */
+  edits?: Edits;
   /**
    * The static evaluation in thousandths, from the mover's view.
    */
@@ -1252,6 +1260,104 @@ export interface ChanceInfo {
    * Its probability in ppm; together 1,000,000, the remainder on the first.
    */
   ppm: number;
+}
+/**
+ * A draft: a position's text that may break the rules, with what can be chosen in it.
+ */
+export interface Edits {
+  /**
+   * The board to be drawn; absent where the draft cannot be read.
+   */
+  board?: Board;
+  /**
+   * What can be changed; empty where the draft cannot be read.
+   */
+  edits: Edit[];
+  /**
+   * What is wrong with the draft that was sent; absent where it is a position.
+   */
+  fault?: EditFault;
+  /**
+   * The draft in its usual form, which the choices change; as it was sent where it cannot be read.
+   */
+  text: string;
+}
+/**
+ * A place of a position where something can be chosen.
+ */
+export interface Edit {
+  /**
+   * The cell that it is about; absent: the position as a whole.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  cell?: [number, number];
+  /**
+   * What can be chosen.
+   */
+  choices: EditChoice[];
+  /**
+   * The side of the cell that it is about; absent: the cell itself.
+   */
+  side?: Side;
+  /**
+   * What is chosen, in a word or two for people, such as `Cell` or `To move`.
+   */
+  what: string;
+}
+/**
+ * What can be chosen for a place, and the change of the text that chooses it. To choose what is so already takes it away, if it can be missing, and changes nothing otherwise.
+ */
+export interface EditChoice {
+  /**
+   * The first character of the text that is replaced.
+   */
+  from: number;
+  /**
+   * What it is, in a few words for people.
+   */
+  label: string;
+  /**
+   * Whose it is, or whom it is about; absent: nobody's.
+   */
+  owner?: Player;
+  /**
+   * The kind of piece that it puts there, if it puts one.
+   */
+  piece?: string;
+  /**
+   * What takes their place.
+   */
+  put: string;
+  /**
+   * Whether it is so already.
+   */
+  so?: boolean;
+  /**
+   * The character after the last one that is replaced.
+   */
+  to: number;
+}
+/**
+ * What is wrong with a draft.
+ */
+export interface EditFault {
+  /**
+   * The cell that it is about, if it is about one.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  cell?: [number, number];
+  /**
+   * What is wrong, in a sentence.
+   */
+  message: string;
+  /**
+   * The character of the draft at which it is wrong, from 0; at most the draft's length.
+   */
+  offset: number;
 }
 /**
  * A legal move and what follows.

@@ -61,6 +61,7 @@ export type Seed = string;
  * - `actions`: The legal moves as numbers.
  * - `decisive`: The advantage with which most games are won.
  * - `book`: What the game's book of solved positions says.
+ * - `edits`: What can be changed by hand in the draft.
  */
 export type Want =
   | "to_move"
@@ -77,7 +78,8 @@ export type Want =
   | "svg"
   | "actions"
   | "decisive"
-  | "book";
+  | "book"
+  | "edits";
 /**
  * A clock, by `kind`. A clock at 0 or less means: answer at once.
  */
@@ -291,6 +293,10 @@ export interface Close {
  */
 export interface Inspect {
   cmd: "inspect";
+  /**
+   * The text that `edits` is about, which need be no position; absent: the position's.
+   */
+  draft?: string;
   /**
    * The game, where no session is named.
    */

@@ -244,6 +244,7 @@ fn inspect(f: &mut Fields<'_>) -> Inspect {
         game: game_ref(f),
         position: f.required("position", object(position)),
         want: f.or("want", Want::usual(), list(word)),
+        draft: f.optional("draft", any_text),
     }
 }
 

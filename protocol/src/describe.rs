@@ -63,6 +63,9 @@ pub struct GameInfo {
     /// not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lesson: Vec<LessonStep>,
+    /// Whether `inspect` has `edits` of its positions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub editor: bool,
 }
 
 /// A step of a lesson: some sentences, and a position in which the reader moves.

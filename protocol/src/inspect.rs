@@ -1,6 +1,6 @@
 //! What `inspect` answers: what the rules say about a position.
 
-use crate::{Board, Hash, Outcome, Record, Score};
+use crate::{Board, Edits, Hash, Outcome, Record, Score};
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -65,6 +65,9 @@ pub struct InspectResult {
     /// What the game's book of solved positions says of this one, if it holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub book: Option<Book>,
+    /// What can be changed by hand in the draft; absent where the game has no editor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edits: Option<Edits>,
 }
 
 /// What a book of solved positions says of one.

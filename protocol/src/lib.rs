@@ -35,6 +35,7 @@ mod causes;
 mod decode;
 mod describe;
 mod echo;
+mod edits;
 mod error;
 mod fields;
 // What plyd's own ends of a connection and its fuzz targets share: no part of the protocol's interface.
@@ -83,6 +84,7 @@ pub use describe::{
     GameInfo, GameSummary, LessonStep, LevelRating, LevelsInfo, Schemas, SettingInfo, SettingKind, Word,
 };
 pub use echo::{echo, pointer};
+pub use edits::{Edit, EditChoice, EditFault, Edits};
 pub use error::{ErrorClass, ErrorCode};
 pub use hex::{Hash, ParseHexError, Seed};
 pub use inspect::{Actions, Book, BookMove, ChanceInfo, InspectResult, MoveInfo, Replies, ToMove};

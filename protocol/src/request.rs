@@ -363,7 +363,7 @@ pub struct Close {
 ///
 /// let game = GameRef::Game { game: "l-game".to_owned(), rules: Settings::new() };
 /// let want = vec![Want::Legal, Want::Board];
-/// let inspect = Command::Inspect(Inspect { game, position: Position::default(), want });
+/// let inspect = Command::Inspect(Inspect { game, position: Position::default(), want, draft: None });
 /// assert_eq!(
 ///     serde_json::to_string(&inspect)?,
 ///     r#"{"cmd":"inspect","game":"l-game","position":{},"want":["legal","board"]}"#,
@@ -382,6 +382,9 @@ pub struct Inspect {
     #[serde(default = "Want::usual", skip_serializing_if = "Want::is_usual")]
     #[cfg_attr(feature = "schema", schemars(extend("default" = ["to_move", "outcome", "legal"])))]
     pub want: Vec<Want>,
+    /// The text that `edits` is about, which need be no position; absent: the position's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<String>,
 }
 
 /// What [`Inspect`] can ask for: fields of its result.
@@ -419,6 +422,8 @@ pub enum Want {
     Decisive,
     /// What the game's book of solved positions says.
     Book,
+    /// What can be changed by hand in the draft.
+    Edits,
 }
 
 impl Want {

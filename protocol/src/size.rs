@@ -41,7 +41,8 @@ impl Request {
             Command::NewGame(new) => text(&new.game) + new.rules.heap_bytes() + new.options.heap_bytes(),
             Command::SetOption(set) => set.options.heap_bytes(),
             Command::Inspect(inspect) => {
-                game(&inspect.game) + inspect.position.heap_bytes() + inspect.want.len()
+                let of_draft = inspect.draft.as_deref().map_or(0, text);
+                game(&inspect.game) + inspect.position.heap_bytes() + inspect.want.len() + of_draft
             }
             Command::Go(go) => {
                 let lists = texts(&go.searchmoves) + texts(&go.excludemoves) + go.info.events.len();

@@ -102,6 +102,7 @@ mod units;
 mod watch;
 mod wire_chaos;
 mod wire_depths;
+mod wire_edits;
 mod wire_end;
 mod wire_errors;
 mod wire_hostile;

@@ -30,7 +30,7 @@ use plyd_core::engine::settings::Settings;
 use plyd_core::engine::{
     Actions, BookMove, BookPage, ChanceOutcome, Evaluation, Fault, FaultCode, Line, Place, Successor, ToMove,
 };
-use plyd_core::game::{Drawing, Mark, Outcome, Rules, Setting, Side};
+use plyd_core::game::{CellSide, Choice, Draft, Drawing, Edit, Mark, Outcome, Rules, Setting, Side};
 use plyd_core::search::Bound;
 
 /// A side as a player.
@@ -392,5 +392,51 @@ pub fn board(drawing: Drawing) -> wire::Board {
         marks: marks(drawing.marks),
         scores: drawing.scores.map(|scores| scores.map(i64::from)),
         layers: layers.collect(),
+    }
+}
+
+/// A draft, of which `given` was sent, as an editor gets it.
+///
+/// ```
+/// use plyd_bridge::edits;
+/// use plyd_core::game::{Draft, TextFault};
+///
+/// let given = "é 1";
+/// let draft = Draft::unreadable(given, TextFault::malformed(3, "no such word"));
+/// // The wire counts characters.
+/// assert_eq!(edits(draft, given).fault.map(|fault| fault.offset), Some(2));
+/// ```
+#[must_use]
+pub fn edits(draft: Draft, given: &str) -> wire::Edits {
+    let cell = |(row, col): (usize, usize)| [row as u32, col as u32];
+    let choice = |choice: Choice| wire::EditChoice {
+        label: choice.label,
+        piece: choice.piece.map(str::to_owned),
+        owner: choice.owner.map(player),
+        so: choice.is_so,
+        // The usual form of a text is ASCII.
+        from: choice.change.from as u32,
+        to: choice.change.to as u32,
+        put: choice.change.put,
+    };
+    let edit = |edit: Edit| wire::Edit {
+        what: edit.what.to_owned(),
+        cell: edit.cell.map(cell),
+        side: edit.side.map(|side| match side {
+            CellSide::Right => wire::Side::Right,
+            CellSide::Down => wire::Side::Down,
+        }),
+        choices: edit.choices.into_iter().map(choice).collect(),
+    };
+    let fault = draft.fault.map(|fault| wire::EditFault {
+        message: fault.error.message(),
+        offset: given.char_indices().take_while(|&(at, _)| at < fault.offset).count() as u32,
+        cell: fault.cell.map(cell),
+    });
+    wire::Edits {
+        text: draft.text,
+        board: draft.board.map(board),
+        edits: draft.edits.into_iter().map(edit).collect(),
+        fault,
     }
 }

@@ -39,6 +39,7 @@ mod bot;
 mod conversation;
 mod describe;
 mod dial;
+mod edits;
 mod ends;
 mod evals;
 mod fairness;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::describe;
+use super::edits;
 use super::evals;
 use super::liveness::rounds;
 use super::referee::Root;
@@ -19,10 +20,11 @@ const WANTS: [&str; 11] =
     ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "state"];
 
 /// What a server has that offers a feature of that name.
-const OFFERED: [&str; 4] = ["svg", "actions", "decisive", "book"];
+const OFFERED: [&str; 5] = ["svg", "actions", "decisive", "book", "edits"];
 
-/// There need be neither evaluations, and an advantage measured by them, nor a text of another referee, nor a book.
-const MAY_BE_ABSENT: [&str; 4] = ["eval", "state", "decisive", "book"];
+/// There need be neither evaluations, and an advantage measured by them, nor a text of another referee, nor a
+/// book or an editor.
+const MAY_BE_ABSENT: [&str; 5] = ["eval", "state", "decisive", "book", "edits"];
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("games", "`describe games` names the games of `hello`", describe::games),
@@ -52,6 +54,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("boards", "the primitives of `board` lie within its grid", boards),
     Check::new("pictures", "`svg` is one SVG element with a title and a description", pictures),
     Check::new("actions", "`actions` numbers the legal moves, each below `count`", actions),
+    Check::new("edits", "a draft of `edits` has a fault unless it can be a start", edits::of_starts),
     Check::new("records", "a record can be sent back", records),
     Check::new("repetition", "repetition counts the positions since `start`", repetition),
     Check::new("max-plies", "`max_plies` counts the moves since `start`", max_plies),

@@ -45,6 +45,8 @@ use plyd_core::engine::Entry;
 
 pub mod bits;
 pub mod colosseum;
+#[cfg(test)]
+mod drafts;
 pub mod flood;
 pub mod ijk;
 pub mod isolation;

@@ -130,9 +130,9 @@ fn command() -> impl Strategy<Value = Command> {
             Command::NewGame(NewGame { session, game, rules, options, seed })
         },
     );
-    let want = vec(select(vec![Want::ToMove, Want::Moves, Want::Board, Want::Record]), 0..4);
-    let inspect = (game(), position(), prop_oneof![Just(Want::usual()), want])
-        .prop_map(|(game, position, want)| Command::Inspect(Inspect { game, position, want }));
+    let want = vec(select(vec![Want::ToMove, Want::Moves, Want::Board, Want::Record, Want::Edits]), 0..4);
+    let inspect = (game(), position(), prop_oneof![Just(Want::usual()), want], of(text()))
+        .prop_map(|(game, position, want, draft)| Command::Inspect(Inspect { game, position, want, draft }));
     let mode = of(Just(UpdateMode::Move));
     let update =
         (name(), of(clock()), limit(), of(int()), mode).prop_map(|(target, clock, limit, hard_ms, mode)| {

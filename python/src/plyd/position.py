@@ -15,7 +15,7 @@ from .scores import Side
 from .wire import Message
 
 ToMove = Literal["p1", "p2", "chance"]
-Want = Literal["moves", "board", "text", "hash", "eval", "record", "state", "svg", "actions", "decisive"]
+Want = Literal["moves", "board", "text", "hash", "eval", "record", "state", "svg", "actions", "decisive", "book", "edits"]
 """What `inspect` can say beyond who moves, the outcome, the legal moves and the outcomes of chance."""
 
 ALWAYS = ("to_move", "outcome", "legal", "chance")
@@ -122,6 +122,10 @@ class Position:
     actions: Actions | None
     decisive: int | None
     """The advantage, in thousandths, with which most games are won; None also where there are no evaluations."""
+    book: Message | None
+    """What the game's book of solved positions says: fields as in the protocol's `Book`; None where it holds nothing."""
+    edits: Message | None
+    """What can be changed by hand: fields as in the protocol's `Edits`; None for games without an editor."""
     message: Message = field(repr=False, compare=False)
 
     @property
@@ -146,7 +150,7 @@ class Position:
                 Board.read(message["board"]) if "board" in message else None,
                 get("text"), get("hash"), get("eval"), get("record"), get("state"), get("svg"),
                 Actions.read(message["actions"]) if "actions" in message else None,
-                get("decisive"),
+                get("decisive"), get("book"), get("edits"),
                 message,
             )
         except (KeyError, TypeError) as error:

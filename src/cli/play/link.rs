@@ -145,7 +145,7 @@ impl Link {
         want: &[Want],
     ) -> Result<InspectResult, Refusal> {
         let game = GameRef::Game { game: game.to_owned(), rules: rules.clone() };
-        let inspect = Inspect { game, position, want: want.to_vec() };
+        let inspect = Inspect { game, position, want: want.to_vec(), draft: None };
         let ResultBody::Inspect(result) = self.ask(&Command::Inspect(inspect))? else {
             return Err(Refusal::Nonsense("another answer than that to `inspect`".into()));
         };

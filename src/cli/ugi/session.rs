@@ -221,7 +221,7 @@ impl Session {
     }
 
     fn inspect(&mut self, position: &Position, want: Vec<Want>) -> Result<Box<InspectResult>, Unanswered> {
-        let inspect = Inspect { game: game(), position: position.clone(), want };
+        let inspect = Inspect { game: game(), position: position.clone(), want, draft: None };
         match self.requests.ask(wire::Command::Inspect(inspect))? {
             ResultBody::Inspect(seen) => Ok(seen),
             _ => Err(Unanswered::Refused("the engine does not know the position".into())),

@@ -213,7 +213,7 @@ impl Engine {
     pub async fn inspect(&mut self, game: &Game, want: &[Want]) -> Result<InspectResult, Error> {
         let Game { game, position } = game.clone();
         let want = want.to_vec();
-        match self.ask(Command::Inspect(Inspect { game, position, want })).await? {
+        match self.ask(Command::Inspect(Inspect { game, position, want, draft: None })).await? {
             ResultBody::Inspect(result) => Ok(*result),
             _ => Err(Error::Unasked),
         }

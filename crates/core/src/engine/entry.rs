@@ -8,7 +8,7 @@ use super::evaluators::{EvaluatorAt, evaluator_at};
 use super::levels::Levels;
 use super::{AnyRoot, LessonStep, Playable};
 use crate::effort::Effort;
-use crate::game::{Named, OpenError, Rules, Spec};
+use crate::game::{Draft, Named, OpenError, Rules, Spec};
 use crate::options::weights::Tunable;
 use crate::score::Value;
 use crate::search::players::NamedPlayer;
@@ -76,6 +76,9 @@ pub struct Entry {
     /// Matches of published reports about the game, as `plyd arena --preset` reads them; none: there are no
     /// such reports. Nothing here reads it.
     pub reports: Option<&'static str>,
+    /// What can be changed by hand in a position's text, which may break the rules: see [`Draft`]; none: the
+    /// game has no editor.
+    pub edits: Option<Edits>,
     /// Opens the game: rules, then the start text if there is one.
     pub open: Open,
 }
@@ -102,6 +105,7 @@ impl Entry {
         lesson: &[],
         glyphs: &[],
         reports: None,
+        edits: None,
         open: |_, _, _| Err(OpenError::Impossible("the game has no way to open it".to_owned())),
     };
 
@@ -173,6 +177,10 @@ fn player_at<G: Playable>(place: usize) -> Option<&'static Named> {
 /// # Errors
 /// An impossible rule, a start text that cannot be read, or one that the rules do not allow.
 pub type Open = fn(&Rules, Option<&str>, &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError>;
+
+/// Reads a text as a [`Draft`] under explicit rules. It has a fault if, and only if, the game cannot be
+/// opened with that text, and then the same error.
+pub type Edits = fn(&Rules, &str, &Arc<Effort>) -> Draft;
 
 /// Solves a game under some rules; calls its second argument now and then with the parts solved so far and
 /// the parts that there are.

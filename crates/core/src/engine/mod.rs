@@ -40,7 +40,7 @@ mod typed;
 
 pub use answer::{Actions, ChanceOutcome, Evaluation, Line, Proof, Successor, ToMove};
 pub use book::{BookMove, BookPage, Replies};
-pub use entry::{Bench, Entry, Open, PlayerAt, Share, Solve, Solved};
+pub use entry::{Bench, Edits, Entry, Open, PlayerAt, Share, Solve, Solved};
 pub use evaluators::{EvaluatorAt, EvaluatorEntry, MakeEvaluator, NamedEvaluator};
 pub use fault::{Fault, FaultCode, Place};
 pub use learner::learner;

@@ -5,6 +5,7 @@
 //! project is generic over them.
 
 mod book;
+mod draft;
 mod drawing;
 mod evaluator;
 mod notation;
@@ -17,6 +18,7 @@ use crate::effort::Effort;
 use crate::score::Value;
 
 pub use self::book::BookEntry;
+pub use self::draft::{CellSide, Change, Choice, Draft, Edit, TextFault, mover_edit, offset_in};
 pub use self::drawing::{Cell, Drawing, Layer, Mark, Piece, Wall};
 pub use self::evaluator::{Context, Evaluator, FutilityMargins, LateMoveReductions};
 pub use self::notation::Notation;

@@ -244,11 +244,22 @@ pub enum OpenError {
     Impossible(String),
 }
 
+impl OpenError {
+    /// What is wrong, in a sentence; with the rule, if it is one.
+    #[must_use]
+    pub fn message(&self) -> String {
+        match self {
+            Self::Rule { name, message } => format!("the rule `{name}`: {message}"),
+            Self::Malformed(message) | Self::Impossible(message) => message.clone(),
+        }
+    }
+}
+
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Rule { name, message } => write!(f, "the rule `{name}`: {message}"),
-            Self::Malformed(message) | Self::Impossible(message) => write!(f, "the start: {message}"),
+            Self::Rule { .. } => f.write_str(&self.message()),
+            Self::Malformed(_) | Self::Impossible(_) => write!(f, "the start: {}", self.message()),
         }
     }
 }

@@ -83,6 +83,7 @@ fn game(entry: &Entry) -> GameInfo {
         levels: levels(entry),
         // Of a step that cannot be read the log spoke at the start.
         lesson: entry.lesson.iter().filter_map(|step| lesson_step(entry, step).ok()).collect(),
+        editor: entry.edits.is_some(),
     }
 }
 

@@ -192,6 +192,11 @@ impl RequestWorker {
             let moves = root.moves_within(eval, effort);
             moves.map_err(|fault| RequestError::from(fault).at(&format!("/want/{at}")))
         });
+        let edits = wanted(Want::Edits).then(|| {
+            let text = inspect.draft.clone().unwrap_or_else(|| root.text());
+            let draft = view.entry.edits?(&view.rules, &text, effort);
+            Some(bridge::edits(draft, &text))
+        });
         let result = wire::InspectResult {
             to_move: wanted(Want::ToMove).then(|| bridge::to_move(root.to_move())),
             outcome: wanted(Want::Outcome).then(|| root.outcome().map(bridge::outcome)),
@@ -216,6 +221,7 @@ impl RequestWorker {
             // A game without evaluations has none.
             decisive: wanted(Want::Decisive).then(|| i64::from(root.decisive())).filter(|&least| least > 0),
             book: if wanted(Want::Book) { root.book().map(bridge::book) } else { None },
+            edits: edits.flatten(),
         };
         let body = body(task, ResultBody::Inspect(Box::new(result)));
         let (start, bytes) = (inspect.position.start.clone(), inspect.position.heap_bytes());

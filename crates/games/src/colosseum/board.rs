@@ -33,7 +33,7 @@ impl Side {
 
 /// A wall, or the place of one: on the right side of a cell or below it, and so on the left side of the next
 /// cell or above the one below.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Wall {
     /// On the right side of the cell.
     Right(u8),

@@ -16,11 +16,12 @@
 //! ```
 //!
 //! In reading order: `board` (walls as bit boards), `position`, [`rules`], [`setup`] (size and walls) and
-//! `start` (the position that is drawn from them), [`notation`], [`eval`] and `published_eval`
-//! (evaluations), `players`. This file opens the game for the registry: it chooses the machine words that
-//! hold the board, and nothing of it knows the protocol.
+//! `start` (the position that is drawn from them), [`notation`] and `draft` (texts), [`eval`] and
+//! `published_eval` (evaluations), `players`. This file opens the game for the registry: it chooses the
+//! machine words that hold the board, and nothing of it knows the protocol.
 
 mod board;
+mod draft;
 pub mod eval;
 mod lesson;
 pub mod notation;
@@ -76,6 +77,7 @@ pub static ENTRY: Entry = Entry {
     lesson: lesson::STEPS,
     reports: Some(include_str!("reports.txt")),
     bench: BENCH,
+    edits: Some(draft::edits),
     ..Entry::of::<Colosseum<u64>>(open)
 };
 

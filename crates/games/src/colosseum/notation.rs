@@ -8,7 +8,7 @@ use super::position::{Position, Walk};
 use super::rules::Colosseum;
 use crate::bits::Bits;
 use crate::flood::Flood;
-use plyd_core::game::{Drawing, Notation, OpenError, Piece, Setting, Side};
+use plyd_core::game::{Drawing, Notation, OpenError, Piece, Setting, Side, TextFault, offset_in};
 
 /// How a position is written.
 pub(super) const POSITION_GRAMMAR: &str = "`M p1 p2 walls mover`: the size; both players' `row,column` in decimal digits; walls \
@@ -37,9 +37,9 @@ const LETTERS: [char; 4] = ['u', 'r', 'd', 'l'];
 pub struct Layout {
     /// Rows and columns.
     pub size: usize,
-    walls: Vec<Wall>,
-    players: [u8; 2],
-    mover: Side,
+    pub(super) walls: Vec<Wall>,
+    pub(super) players: [u8; 2],
+    pub(super) mover: Side,
 }
 
 impl Layout {
@@ -49,27 +49,110 @@ impl Layout {
     /// [`OpenError::Malformed`] if the text does not follow the grammar; [`OpenError::Impossible`] if the
     /// game has no board of that size, something is off the board, or a wall or a cell is taken twice.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
+        let layout = Self::read(text)?;
+        layout.check(text)?;
+        Ok(layout)
+    }
+
+    /// Reads what a text says, whether or not the players stand on one cell.
+    pub(super) fn read(text: &str) -> Result<Self, TextFault> {
         let mut fields = text.split(' ');
         let (Some(size), Some(first), Some(second), Some(walls)) =
             (fields.next(), fields.next(), fields.next(), fields.next())
         else {
-            return malformed("a position is a size, two players and the walls, each after one space");
+            let message = "a position is a size, two players and the walls, each after one space";
+            return Err(TextFault::malformed(text.len(), message));
         };
-        let mover = match (fields.next(), fields.next()) {
+        let at = |part: &str| offset_in(text, part);
+        let (mover, more) = (fields.next(), fields.next());
+        let mover = match (mover, more) {
             (None | Some("1"), None) => Side::First,
             (Some("2"), None) => Side::Second,
-            _ => return malformed("after the walls stands the mover, `1` or `2`, and nothing more"),
+            (wrong, more) => {
+                let message = "after the walls stands the mover, `1` or `2`, and nothing more";
+                let part = if matches!(wrong, Some("1" | "2")) { more } else { wrong };
+                return Err(TextFault::malformed(part.map_or(text.len(), at), message));
+            }
         };
         let size = match decimal(size) {
             Some(size) if (MIN_SIZE..=MAX_SIZE).contains(&size) => size,
-            Some(_) => return impossible(format!("the size must be {MIN_SIZE} to {MAX_SIZE}")),
-            None => return malformed("the size must be decimal digits"),
+            Some(_) => {
+                return Err(TextFault::impossible(0, format!("the size must be {MIN_SIZE} to {MAX_SIZE}")));
+            }
+            None => return Err(TextFault::malformed(0, "the size must be decimal digits")),
         };
-        let players = [cell(first, size)?, cell(second, size)?];
-        if players[0] == players[1] {
-            return impossible("the players stand on one cell".to_owned());
+        let player = |field: &str| {
+            cell(field, size).map_err(|error| TextFault { offset: at(field), ..TextFault::from(error) })
+        };
+        let players = [player(first)?, player(second)?];
+        let walls = read_walls(walls, size)
+            .map_err(|fault| TextFault { offset: at(walls) + fault.offset, ..fault })?;
+        Ok(Self { size, walls, players, mover })
+    }
+
+    /// Whether the layout, which was read from that text, can be a position.
+    pub(super) fn check(&self, text: &str) -> Result<(), TextFault> {
+        let [first, second] = self.players;
+        if first != second {
+            return Ok(());
         }
-        Ok(Self { size, walls: read_walls(walls, size)?, players, mover })
+        let offset = text.split(' ').nth(2).map_or(0, |field| offset_in(text, field));
+        let fault = TextFault::impossible(offset, "the players stand on one cell");
+        Err(fault.at(place_of(self.size, second)))
+    }
+
+    /// The layout of a position.
+    fn of<B: Bits>(game: &Colosseum<B>, pos: &Position<B>) -> Self {
+        Self {
+            size: game.board().size(),
+            walls: game.board().walls().filter(|&wall| !pos.open().has(wall)).collect(),
+            players: Side::ALL.map(|side| pos.player(side)),
+            mover: pos.mover(),
+        }
+    }
+
+    /// The text; its walls stand in the order of [`Board::walls`](super::board::Board::walls).
+    pub(super) fn text(&self) -> String {
+        let size = self.size;
+        let walls = self.walls.iter().map(|&wall| {
+            let (cell, letter) = match wall {
+                Wall::Right(cell) => (cell, 'R'),
+                Wall::Below(cell) => (cell, 'D'),
+            };
+            format!("{}{letter}", place(cell, size))
+        });
+        let walls = walls.collect::<Vec<_>>().join(",");
+        let walls = if walls.is_empty() { "-" } else { &walls };
+        let [first, second] = self.players.map(|cell| {
+            let (row, column) = place_of(size, cell);
+            format!("{row},{column}")
+        });
+        format!("{size} {first} {second} {walls} {}", self.mover.index() + 1)
+    }
+
+    /// The board without scores and layers.
+    pub(super) fn board(&self) -> Drawing {
+        let at = |cell: u8| place_of(self.size, cell);
+        let player = |side: Side| Piece {
+            cells: vec![at(self.players[side.index()])],
+            piece: "player",
+            label: Some((side.index() + 1).to_string()),
+            owner: Some(side),
+        };
+        let wall = |&wall: &Wall| match wall {
+            Wall::Right(cell) => plyd_core::game::Wall { cell: at(cell), right: true },
+            Wall::Below(cell) => plyd_core::game::Wall { cell: at(cell), right: false },
+        };
+        let labels: Vec<String> = (0..self.size).map(|number| format!("{number:x}")).collect();
+        Drawing {
+            rows: self.size,
+            cols: self.size,
+            pieces: Side::ALL.map(player).into(),
+            walls: self.walls.iter().map(wall).collect(),
+            row_labels: labels.clone(),
+            col_labels: labels,
+            ..Drawing::default()
+        }
     }
 
     /// The position in a game of that size.
@@ -120,31 +203,36 @@ fn cell(text: &str, size: usize) -> Result<u8, OpenError> {
     Ok(cell_at(size, row, column))
 }
 
-fn read_walls(text: &str, size: usize) -> Result<Vec<Wall>, OpenError> {
+/// The walls, and what is wrong with them, counted from the first one.
+fn read_walls(text: &str, size: usize) -> Result<Vec<Wall>, TextFault> {
     if text == "-" {
         return Ok(Vec::new());
     }
     // A longer list than the board has places would name a wall twice.
     let mut walls = Vec::new();
     for wall in text.split(',') {
+        let at = offset_in(text, wall);
         let (place, make): ([u8; 2], fn(u8) -> Wall) = match *wall.as_bytes() {
             [row, column, b'R'] => ([row, column], Wall::Right),
             [row, column, b'D'] => ([row, column], Wall::Below),
-            _ => return malformed("a wall is a row, a column, and `R` or `D`: `12R`"),
+            _ => return Err(TextFault::malformed(at, "a wall is a row, a column, and `R` or `D`: `12R`")),
         };
         let [Some(row), Some(column)] = place.map(hexadecimal) else {
-            return malformed("a wall's row and column are lower-case hexadecimal digits");
+            return Err(TextFault::malformed(
+                at,
+                "a wall's row and column are lower-case hexadecimal digits",
+            ));
         };
         let (last_row, last_column) = match make(0) {
             Wall::Right(_) => (size - 1, size - 2),
             Wall::Below(_) => (size - 2, size - 1),
         };
         if row > last_row || column > last_column {
-            return impossible("a wall is off the board, or on its border".to_owned());
+            return Err(TextFault::impossible(at, "a wall is off the board, or on its border"));
         }
         let wall = make(cell_at(size, row, column));
         if walls.contains(&wall) {
-            return impossible("a wall occurs twice".to_owned());
+            return Err(TextFault::impossible(at, "a wall occurs twice").at((row, column)));
         }
         walls.push(wall);
     }
@@ -153,21 +241,7 @@ fn read_walls(text: &str, size: usize) -> Result<Vec<Wall>, OpenError> {
 
 impl<B: Bits> Notation for Colosseum<B> {
     fn position_text(&self, pos: &Position<B>) -> String {
-        let size = self.board().size();
-        let walls = self.board().walls().filter(|&wall| !pos.open().has(wall)).map(|wall| {
-            let (cell, letter) = match wall {
-                Wall::Right(cell) => (cell, 'R'),
-                Wall::Below(cell) => (cell, 'D'),
-            };
-            format!("{}{letter}", place(cell, size))
-        });
-        let walls = walls.collect::<Vec<_>>().join(",");
-        let walls = if walls.is_empty() { "-" } else { &walls };
-        let [first, second] = Side::ALL.map(|side| {
-            let (row, column) = place_of(size, pos.player(side));
-            format!("{row},{column}")
-        });
-        format!("{size} {first} {second} {walls} {}", pos.mover().index() + 1)
+        Layout::of(self, pos).text()
     }
 
     fn move_text(&self, _pos: &Position<B>, mv: Walk) -> String {
@@ -193,34 +267,11 @@ impl<B: Bits> Notation for Colosseum<B> {
 
     fn draw(&self, pos: &Position<B>) -> Drawing {
         let size = self.board().size();
-        let at = |cell: u8| place_of(size, cell);
-        let player = |side: Side| Piece {
-            cells: vec![at(pos.player(side))],
-            piece: "player",
-            label: Some((side.index() + 1).to_string()),
-            owner: Some(side),
-        };
         let [first, second] = Side::ALL.map(|side| B::single(pos.player(side)));
         let paths = self.board().paths(pos.open());
-        let ground = Flood::new(&paths, self.board().full(), first, second).ground(at);
-        let walls = self.board().walls().filter(|&wall| !pos.open().has(wall));
-        let labels: Vec<String> = (0..size).map(|number| format!("{number:x}")).collect();
-        Drawing {
-            rows: size,
-            cols: size,
-            pieces: Side::ALL.map(player).into(),
-            walls: walls
-                .map(|wall| match wall {
-                    Wall::Right(cell) => plyd_core::game::Wall { cell: at(cell), right: true },
-                    Wall::Below(cell) => plyd_core::game::Wall { cell: at(cell), right: false },
-                })
-                .collect(),
-            row_labels: labels.clone(),
-            col_labels: labels,
-            scores: pos.zones(),
-            layers: vec![ground],
-            ..Drawing::default()
-        }
+        let ground =
+            Flood::new(&paths, self.board().full(), first, second).ground(|cell| place_of(size, cell));
+        Drawing { scores: pos.zones(), layers: vec![ground], ..Layout::of(self, pos).board() }
     }
 
     fn rules(&self) -> Vec<(&'static str, Setting)> {

@@ -5,6 +5,8 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use plyd_core::game::Side;
+
 /// The smallest board.
 pub(super) const MIN_SIZE: usize = 2;
 /// The largest board.
@@ -26,6 +28,17 @@ pub enum Case {
     Upper,
     /// The case of the second player, `-`.
     Lower,
+}
+
+impl Case {
+    /// Whose case it is.
+    #[must_use]
+    pub(super) const fn side(self) -> Side {
+        match self {
+            Self::Upper => Side::First,
+            Self::Lower => Side::Second,
+        }
+    }
 }
 
 /// A way that tiles slide.

@@ -16,14 +16,15 @@
 //! ```
 //!
 //! In reading order: `board` (what holds tiles), `planes` and `nibbles` (two ways to, with their slides),
-//! [`variant`] (presets and single rules), [`rules`], [`notation`], [`eval`] (mass and lead), `tuples` (rows
-//! and columns beside them: the default evaluation), `published_eval` (the published ones), `drawn` (chance
-//! drawn beforehand), `solution` (tiny boards, solved whole). The game with chance and the one without are
-//! two types of one rule book; this file opens the right one for the registry.
+//! [`variant`] (presets and single rules), [`rules`], [`notation`] and `draft` (texts), [`eval`] (mass and
+//! lead), `tuples` (rows and columns beside them: the default evaluation), `published_eval` (the published
+//! ones), `drawn` (chance drawn beforehand), `solution` (tiny boards, solved whole). The game with chance and
+//! the one without are two types of one rule book; this file opens the right one for the registry.
 
 mod board;
 #[cfg(test)]
 mod counts;
+mod draft;
 mod drawn;
 pub mod eval;
 mod lesson;
@@ -91,6 +92,7 @@ pub static ENTRY: Entry = Entry {
     lesson: lesson::STEPS,
     reports: Some(include_str!("reports.txt")),
     bench: BENCH,
+    edits: Some(draft::edits),
     solve: Some(solution::solve),
     ..Entry::of::<Ijk<false>>(open)
 };

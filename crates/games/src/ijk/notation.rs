@@ -7,7 +7,7 @@ use super::board::{Board, Case, LAST, MAX_SIZE, MIN_SIZE, Slide, Tile, places};
 use super::planes::Planes;
 use super::rules::{Action, Ijk, Move, Position};
 use super::variant::{Skip, StatedRules};
-use plyd_core::game::{Drawing, Mark, Notation, OpenError, Piece, Setting, Side};
+use plyd_core::game::{Drawing, Mark, Notation, OpenError, Piece, Setting, Side, TextFault, offset_in};
 
 /// How a position is written.
 pub(super) const POSITION_GRAMMAR: &str = "Rows from the top joined by `/`, each cell `.` (empty) or a letter from A to O in the \
@@ -25,12 +25,12 @@ const SLIDES: [char; 4] = ['U', 'D', 'L', 'R'];
 /// A position text taken apart: its size is known before the rules are.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
-    size: usize,
-    board: Planes,
-    mover: Side,
+    pub(super) size: usize,
+    pub(super) board: Planes,
+    pub(super) mover: Side,
     /// The row and the column of the tile placed last.
-    last: Option<(usize, usize)>,
-    awaits: bool,
+    pub(super) last: Option<(usize, usize)>,
+    pub(super) awaits: bool,
 }
 
 impl Layout {
@@ -40,59 +40,122 @@ impl Layout {
     /// [`OpenError::Malformed`] if the text does not follow the grammar, [`OpenError::Impossible`] if no
     /// board has its size, or it awaits a tile that has no room.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
-        let malformed = |message: &str| OpenError::Malformed(message.to_owned());
+        let layout = Self::read(text)?;
+        layout.check(text)?;
+        Ok(layout)
+    }
+
+    /// Reads what a text says, whether or not an awaited tile has room.
+    pub(super) fn read(text: &str) -> Result<Self, TextFault> {
+        let at = |part: &str| offset_in(text, part);
         let mut words = text.split(' ');
-        let rows: Vec<&[u8]> =
-            words.next().unwrap_or_default().split('/').take(MAX_SIZE + 1).map(str::as_bytes).collect();
+        let rows: Vec<&str> = words.next().unwrap_or_default().split('/').take(MAX_SIZE + 1).collect();
         let mover = match words.next() {
             Some("+") => Side::First,
             Some("-") => Side::Second,
-            _ => return Err(malformed("after the rows a space and the mover must follow, `+` or `-`")),
+            wrong => {
+                let message = "after the rows a space and the mover must follow, `+` or `-`";
+                return Err(TextFault::malformed(wrong.map_or(text.len(), at), message));
+            }
         };
         let mut rest = words.next();
-        let last = match rest {
-            Some(word) if word != "~" => {
+        let last_word = rest.filter(|&word| word != "~");
+        let last = match last_word {
+            Some(word) => {
                 rest = words.next();
-                Some(
-                    place(word)
-                        .ok_or_else(|| malformed("after the mover a cell such as `a1` may follow, or `~`"))?,
-                )
+                let message = "after the mover a cell such as `a1` may follow, or `~`";
+                Some(place(word).ok_or_else(|| TextFault::malformed(at(word), message))?)
             }
-            _ => None,
+            None => None,
         };
         let awaits = rest == Some("~");
-        if rest.is_some() && !awaits || words.next().is_some() {
-            return Err(malformed("nothing but a cell and ` ~` may follow the mover"));
+        if let Some(word) = rest.filter(|_| !awaits).or_else(|| words.next()) {
+            return Err(TextFault::malformed(at(word), "nothing but a cell and ` ~` may follow the mover"));
         }
         let width = rows[0].len();
-        if rows.iter().any(|row| row.len() != width) {
-            return Err(malformed("the rows differ in length"));
+        if let Some(row) = rows.iter().find(|row| row.len() != width) {
+            return Err(TextFault::malformed(at(row), "the rows differ in length"));
         }
         if width != rows.len() || !(MIN_SIZE..=MAX_SIZE).contains(&width) {
             let message =
                 format!("a board has as many rows as columns, and {MIN_SIZE} to {MAX_SIZE} of them");
-            return Err(OpenError::Impossible(message));
+            return Err(TextFault::impossible(0, message));
         }
         let mut board = Planes::default();
         for (y, row) in rows.iter().enumerate() {
-            for (x, &letter) in row.iter().enumerate() {
-                if letter != b'.' {
-                    let tile = tile(letter)
-                        .ok_or_else(|| malformed("a cell is `.` or a letter, `A` to `O` or `a` to `o`"))?;
-                    board.put(Planes::cell(y, x), tile);
-                }
+            for (x, letter) in row.bytes().enumerate().filter(|&(_, letter)| letter != b'.') {
+                let tile = tile(letter).ok_or_else(|| {
+                    let message = "a cell is `.` or a letter, `A` to `O` or `a` to `o`";
+                    TextFault::malformed(at(row) + x, message).at((y, x))
+                })?;
+                board.put(Planes::cell(y, x), tile);
             }
         }
-        let is_full = board.occupied().count_ones() as usize == width * width;
         if last.is_some_and(|place| !is_on_board(place, width)) {
-            return Err(OpenError::Impossible(
-                "the cell of the tile placed last is off the board".to_owned(),
-            ));
-        }
-        if awaits && is_full {
-            return Err(OpenError::Impossible("the awaited tile has no room on a full board".to_owned()));
+            let message = "the cell of the tile placed last is off the board";
+            return Err(TextFault::impossible(last_word.map_or(0, at), message));
         }
         Ok(Self { size: width, board, mover, last, awaits })
+    }
+
+    /// Whether the layout, which was read from that text, can be a position.
+    pub(super) fn check(&self, text: &str) -> Result<(), TextFault> {
+        let is_full = self.board.occupied().count_ones() as usize == self.size * self.size;
+        if self.awaits && is_full {
+            let message = "the awaited tile has no room on a full board";
+            return Err(TextFault::impossible(text.len() - 1, message));
+        }
+        Ok(())
+    }
+
+    /// The layout of a position.
+    fn of<const CHANCE: bool, B: Board>(game: &Ijk<CHANCE, B>, pos: &Position<B>) -> Self {
+        let size = game.variant().size;
+        Self {
+            size,
+            board: Planes::from_tiles(size, |row, column| pos.board().tile(B::cell(row, column))),
+            mover: pos.mover(),
+            last: (game.variant().skip == Skip::Flip).then(|| B::place(pos.last())),
+            awaits: pos.awaits(),
+        }
+    }
+
+    /// The text.
+    pub(super) fn text(&self) -> String {
+        let letter = |cell| self.board.tile(cell).map_or('.', letter);
+        let row = |y| (0..self.size).map(|x| letter(Planes::cell(y, x))).collect::<String>();
+        let mut text = (0..self.size).map(row).collect::<Vec<_>>().join("/");
+        text += match self.mover {
+            Side::First => " +",
+            Side::Second => " -",
+        };
+        if let Some(last) = self.last {
+            text += &format!(" {}", place_text(last));
+        }
+        if self.awaits {
+            text += " ~";
+        }
+        text
+    }
+
+    /// The board.
+    pub(super) fn board(&self) -> Drawing {
+        let pieces = places(self.size).filter_map(|(y, x)| {
+            let tile = self.board.tile(Planes::cell(y, x))?;
+            let label = Some(letter(tile).to_string());
+            Some(Piece { cells: vec![(y, x)], piece: "tile", label, owner: Some(tile.case.side()) })
+        });
+        let flipped =
+            self.last.map(|cell| Mark { cell, mark: "target", owner: None, label: Some("S".to_owned()) });
+        Drawing {
+            rows: self.size,
+            cols: self.size,
+            pieces: pieces.collect(),
+            marks: flipped.into_iter().collect(),
+            row_labels: (1..=self.size).map(|row| row.to_string()).collect(),
+            col_labels: (0..self.size).map(|column| char::from(b'a' + column as u8).to_string()).collect(),
+            ..Drawing::default()
+        }
     }
 
     /// What the text says about the rules.
@@ -134,21 +197,7 @@ impl<const CHANCE: bool, B: Board> Notation for Ijk<CHANCE, B> {
     const SHIFTS: bool = true;
 
     fn position_text(&self, pos: &Position<B>) -> String {
-        let size = self.variant().size;
-        let letter = |cell| pos.board().tile(cell).map_or('.', letter);
-        let row = |y| (0..size).map(|x| letter(B::cell(y, x))).collect::<String>();
-        let mut text = (0..size).map(row).collect::<Vec<_>>().join("/");
-        text += match pos.mover() {
-            Side::First => " +",
-            Side::Second => " -",
-        };
-        if self.variant().skip == Skip::Flip {
-            text += &format!(" {}", place_text(B::place(pos.last())));
-        }
-        if pos.awaits() {
-            text += " ~";
-        }
-        text
+        Layout::of(self, pos).text()
     }
 
     fn move_text(&self, _pos: &Position<B>, mv: Move) -> String {
@@ -182,31 +231,7 @@ impl<const CHANCE: bool, B: Board> Notation for Ijk<CHANCE, B> {
     }
 
     fn draw(&self, pos: &Position<B>) -> Drawing {
-        let size = self.variant().size;
-        let pieces = places(size).filter_map(|(y, x)| {
-            let tile = pos.board().tile(B::cell(y, x))?;
-            let owner = match tile.case {
-                Case::Upper => Side::First,
-                Case::Lower => Side::Second,
-            };
-            let label = Some(letter(tile).to_string());
-            Some(Piece { cells: vec![(y, x)], piece: "tile", label, owner: Some(owner) })
-        });
-        let flipped = (self.variant().skip == Skip::Flip).then(|| Mark {
-            cell: B::place(pos.last()),
-            mark: "target",
-            owner: None,
-            label: Some("S".to_owned()),
-        });
-        Drawing {
-            rows: size,
-            cols: size,
-            pieces: pieces.collect(),
-            marks: flipped.into_iter().collect(),
-            row_labels: (1..=size).map(|row| row.to_string()).collect(),
-            col_labels: (0..size).map(|column| char::from(b'a' + column as u8).to_string()).collect(),
-            ..Drawing::default()
-        }
+        Layout::of(self, pos).board()
     }
 
     fn rules(&self) -> Vec<(&'static str, Setting)> {
@@ -229,7 +254,8 @@ fn place(text: &str) -> Option<(usize, usize)> {
     }
 }
 
-fn place_text((row, column): (usize, usize)) -> String {
+/// The text that names a row and a column.
+pub(super) fn place_text((row, column): (usize, usize)) -> String {
     format!("{}{}", char::from(b'a' + column as u8), row + 1)
 }
 
@@ -241,7 +267,7 @@ fn tile(letter: u8) -> Option<Tile> {
 }
 
 /// The letter that stands for a tile.
-fn letter(tile: Tile) -> char {
+pub(super) fn letter(tile: Tile) -> char {
     let first = match tile.case {
         Case::Upper => b'A',
         Case::Lower => b'a',

@@ -11,14 +11,15 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 //!
-//! In reading order: `board` (bit boards), [`rules`], `sizes` (which board is asked for), [`notation`],
-//! [`territory`] and [`eval`] (evaluations), [`solver`] on `paths` and `decided`,
-//! `openings` and `theory` (what is solved for good), `prover` (all of it beside the search),
+//! In reading order: `board` (bit boards), [`rules`], `sizes` (which board is asked for), [`notation`] with
+//! `draft` (texts that may break the rules), [`territory`] and [`eval`] (evaluations), [`solver`] on `paths`
+//! and `decided`, `openings` and `theory` (what is solved for good), `prover` (all of it beside the search),
 //! `published_eval` and `players`. This file opens the game for the registry: it chooses the machine word
 //! that holds the board, and nothing of it knows the protocol.
 
 mod board;
 mod decided;
+mod draft;
 pub mod eval;
 mod lesson;
 pub mod notation;
@@ -92,6 +93,7 @@ pub static ENTRY: Entry = Entry {
     reports: Some(include_str!("reports.txt")),
     bench: BENCH,
     solve: Some(openings::solve),
+    edits: Some(draft::edits),
     ..Entry::of::<Isolation<u64>>(open)
 };
 

@@ -3,13 +3,13 @@
 //!
 //! Reads untrusted texts; the rules decide whether a move is legal.
 
-use super::board::{MAX_CELLS, MAX_SIDE, MIN_SIDE, UNPLACED};
+use super::draft::Sheet;
 use super::rules::{Isolation, Position, Target};
 use super::sizes::Size;
 use super::theory;
 use crate::bits::Bits;
 use crate::flood::Flood;
-use plyd_core::game::{BookEntry, Drawing, Layer, Mark, Notation, OpenError, Piece, Setting, Side};
+use plyd_core::game::{BookEntry, Drawing, Layer, Mark, Notation, OpenError, Setting, Side};
 
 /// How a position is written.
 pub(super) const POSITION_GRAMMAR: &str = "Rows from the top joined by `/`, each cell `.` (open), `x` (blocked), `1` or `2` \
@@ -37,9 +37,9 @@ pub struct Layout {
     /// The size of the board.
     pub size: Size,
     /// The cells that are open, by number.
-    open: Vec<u8>,
-    tokens: [u8; 2],
-    mover: Side,
+    pub(super) open: Vec<u8>,
+    pub(super) tokens: [u8; 2],
+    pub(super) mover: Side,
 }
 
 impl Layout {
@@ -49,51 +49,7 @@ impl Layout {
     /// [`OpenError::Malformed`] if the text does not follow the grammar; [`OpenError::Impossible`] if the
     /// game has no board of that size, a token occurs twice, or the tokens contradict the mover.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
-        let malformed = |message: &str| Err(OpenError::Malformed(message.to_owned()));
-        let Some((rows, mover)) = text.split_once(' ') else {
-            return malformed("the position has no mover: a space and `1` or `2` must follow the rows");
-        };
-        let mover = match mover {
-            "1" => Side::First,
-            "2" => Side::Second,
-            _ => return malformed("the mover after the rows must be `1` or `2`"),
-        };
-        if !rows.bytes().all(|cell| matches!(cell, b'.' | b'x' | b'1' | b'2' | b'/')) {
-            return malformed("the rows may hold `.`, `x`, `1` and `2` only, joined by `/`");
-        }
-        let (width, height) = (rows.split('/').next().map_or(0, str::len), rows.split('/').count());
-        if rows.split('/').any(|row| row.len() != width) {
-            return malformed("the rows differ in length");
-        }
-        let size = Size::new(width, height).ok_or_else(|| {
-            OpenError::Impossible(format!(
-                "no board has {width} columns and {height} rows: both must be {MIN_SIDE} to {MAX_SIDE}, with {MAX_CELLS} \
-                 cells at most"
-            ))
-        })?;
-        let cells = rows.bytes().filter(|&cell| cell != b'/').collect::<Vec<u8>>();
-        let places =
-            |what: u8| (0u8..).zip(&cells).filter(move |&(_, &cell)| cell == what).map(|(place, _)| place);
-        for token in [b'1', b'2'] {
-            if places(token).count() > 1 {
-                let token = char::from(token);
-                return Err(OpenError::Impossible(format!("player {token} has more than one token")));
-            }
-        }
-        let tokens = [b'1', b'2'].map(|token| places(token).next().unwrap_or(UNPLACED));
-        let wrong = match (tokens, mover) {
-            ([UNPLACED, UNPLACED], Side::Second) => "without tokens, player 1 is to move",
-            ([UNPLACED, place], _) if place != UNPLACED => {
-                "player 2's token cannot stand alone: player 1 places first"
-            }
-            ([place, UNPLACED], Side::First) if place != UNPLACED => {
-                "with player 1's token alone, player 2 is to move"
-            }
-            _ => {
-                return Ok(Self { size, open: places(b'.').collect(), tokens, mover });
-            }
-        };
-        Err(OpenError::Impossible(wrong.to_owned()))
+        Ok(Sheet::read(text)?.layout()?)
     }
 
     /// The position in a game on a board of that size.
@@ -106,24 +62,7 @@ impl Layout {
 
 impl<B: Bits> Notation for Isolation<B> {
     fn position_text(&self, pos: &Position<B>) -> String {
-        let width = self.board().width();
-        let mut text = String::with_capacity(self.board().cells() + MAX_SIDE + 2);
-        for cell in 0..self.board().cells() as u8 {
-            if cell > 0 && usize::from(cell) % width == 0 {
-                text.push('/');
-            }
-            text.push(if pos.open().has(cell) {
-                '.'
-            } else if pos.token(Side::First) == cell {
-                '1'
-            } else if pos.token(Side::Second) == cell {
-                '2'
-            } else {
-                'x'
-            });
-        }
-        text.push_str(if pos.mover() == Side::First { " 1" } else { " 2" });
-        text
+        Sheet::of(self.board(), pos).text()
     }
 
     fn move_text(&self, _pos: &Position<B>, mv: Target) -> String {
@@ -156,7 +95,7 @@ impl<B: Bits> Notation for Isolation<B> {
     }
 
     fn draw(&self, pos: &Position<B>) -> Drawing {
-        let (cols, rows) = (self.board().width(), self.board().height());
+        let cols = self.board().width();
         let place = |cell: u8| (usize::from(cell) / cols, usize::from(cell) % cols);
         let [first, second] = Side::ALL.map(|side| self.board().reach(pos.token(side)) & pos.open());
         let ground = Flood::new(self.board(), pos.open(), first, second).ground(place);
@@ -168,24 +107,8 @@ impl<B: Bits> Notation for Isolation<B> {
         });
         let label = "Who wins after a placement, by the book; a number: so many replies win";
         let book = Layer { name: "book", label, marks: placements.collect(), ..Layer::default() };
-        let blocked = (self.board().full() & !pos.open()).cells().map(|cell| {
-            let owner = [Side::First, Side::Second].into_iter().find(|&side| pos.token(side) == cell);
-            Piece {
-                cells: vec![place(cell)],
-                piece: if owner.is_some() { "token" } else { "blocked" },
-                label: owner.map(|side| (side.index() + 1).to_string()),
-                owner,
-            }
-        });
-        Drawing {
-            rows,
-            cols,
-            pieces: blocked.collect(),
-            row_labels: (1..=rows).map(|row| row.to_string()).collect(),
-            col_labels: (0..cols).map(|column| column_label(column).to_string()).collect(),
-            layers: if book.marks.is_empty() { vec![ground] } else { vec![ground, book] },
-            ..Drawing::default()
-        }
+        let layers = if book.marks.is_empty() { vec![ground] } else { vec![ground, book] };
+        Drawing { layers, ..Sheet::of(self.board(), pos).board() }
     }
 
     fn book(&self, pos: &Position<B>) -> Option<BookEntry<Target>> {
@@ -201,7 +124,7 @@ impl<B: Bits> Notation for Isolation<B> {
 }
 
 /// The letter of a column.
-fn column_label(column: usize) -> char {
+pub(super) fn column_label(column: usize) -> char {
     char::from(b'a' + column as u8)
 }
 

@@ -131,6 +131,7 @@ impl State {
     }
 
     /// Whether no two of the pieces share a cell.
+    #[cfg(test)]
     pub(super) fn is_disjoint(self) -> bool {
         APART[usize::from(self.own)] >> self.other & 1 == 1
             && (CLEAR[usize::from(self.own)] & CLEAR[usize::from(self.other)]) >> self.tokens & 1 == 1

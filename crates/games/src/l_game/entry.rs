@@ -78,6 +78,7 @@ pub static ENTRY: Entry = Entry {
         Bench { rules: "", position: START, depth: 1, player: ("default", "state") },
     ],
     solve: Some(super::census::solve),
+    edits: Some(super::draft::edits),
     ..Entry::of::<LGame>(open)
 };
 

@@ -18,16 +18,17 @@
 //! cell. A mover whose L cannot move loses. The game is solved: `tablebase` holds the distance to the end of
 //! all 18,368 states, and the default player (`perfect`) plays from it.
 //!
-//! Modules in reading order: `board` (geometry), `neutrals` (variants), this one (the rules), `notation`
-//! (texts), `tablebase` and `solution` (exact values), `census` (these in numbers), `perfect` with `opponent`
-//! on `class_graph` (the default player), `eval` and `published` (the published heuristics and the agent that
-//! they come from), `entry` (the registry's entry).
+//! Modules in reading order: `board` (geometry), `neutrals` (variants), this one (the rules), `notation` and
+//! `draft` (texts), `tablebase` and `solution` (exact values), `census` (these in numbers), `perfect` with
+//! `opponent` on `class_graph` (the default player), `eval` and `published` (the published heuristics and the
+//! agent that they come from), `entry` (the registry's entry).
 
 mod board;
 mod census;
 mod class_graph;
 #[cfg(test)]
 mod counts;
+mod draft;
 mod entry;
 mod eval;
 mod lesson;

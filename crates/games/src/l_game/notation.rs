@@ -3,9 +3,10 @@
 //! An L is named by the cell where its two bars meet and the direction (N, E, S, W) of its short end; its
 //! long end then lies on the only side where it fits.
 
-use super::board::{AT, CELLS, Cells, DIRECTIONS, NAMES, NOWHERE, PAIR_CELLS, State, pair_mask, pair_of};
+use super::board::{AT, Cells, DIRECTIONS, NAMES, NOWHERE, pair_mask, pair_of};
+use super::draft::Sheet;
 use super::{LGame, Move, Position};
-use plyd_core::game::{Drawing, Notation, OpenError, Piece, Setting, Side};
+use plyd_core::game::{Drawing, Notation, OpenError, Setting};
 
 /// How a position's text is written.
 pub(super) const POSITION_GRAMMAR: &str = "L1 N N L2 mover: eleven words, such as `3 1 W 1 1 4 4 2 4 E 1`. An L is `x y d`: \
@@ -26,41 +27,14 @@ pub(super) const START: &str = "3 1 W 1 1 4 4 2 4 E 1";
 /// [`OpenError::Malformed`] for a text that is not eleven words of the right kinds, [`OpenError::Impossible`]
 /// for pieces off the board or on top of each other.
 pub(super) fn parse_position(game: &LGame, text: &str) -> Result<Position, OpenError> {
-    let words: Vec<&str> = text.split_ascii_whitespace().take(12).collect();
-    let [x1, y1, d1, ax, ay, bx, by, x2, y2, d2, mover] = words[..] else {
-        return Err(OpenError::Malformed(format!(
-            "a position has eleven words ({START}), not {}",
-            word_count(&words)
-        )));
-    };
-    let first = placement(x1, y1, d1)?;
-    let tokens = (cell(ax, ay)?, cell(bx, by)?);
-    let second = placement(x2, y2, d2)?;
-    let mover = match mover {
-        "1" => Side::First,
-        "2" => Side::Second,
-        _ => {
-            return Err(OpenError::Malformed("the last word is the player to move, 1 or 2".to_owned()));
-        }
-    };
-    if tokens.0 == tokens.1 {
-        return Err(OpenError::Impossible("the two tokens stand on one cell".to_owned()));
-    }
-    let (own, other) = if mover == Side::First { (first, second) } else { (second, first) };
-    let state = State { own, other, tokens: pair_of(tokens.0, tokens.1) };
-    if !state.is_disjoint() {
-        return Err(OpenError::Impossible("two pieces stand on one cell".to_owned()));
-    }
-    Ok(game.position(state, mover))
+    let sheet = Sheet::read(text)?;
+    sheet.check(text)?;
+    Ok(game.position(sheet.state(), sheet.mover))
 }
 
 impl Notation for LGame {
     fn position_text(&self, pos: &Position) -> String {
-        let State { own, other, tokens } = pos.state;
-        let (first, second) = if pos.mover == Side::First { (own, other) } else { (other, own) };
-        let (a, b) = PAIR_CELLS[usize::from(tokens)];
-        let mover = pos.mover.index() + 1;
-        format!("{} {} {} {} {mover}", l_text(first), cell_text(a), cell_text(b), l_text(second))
+        Sheet::of(pos).text()
     }
 
     fn move_text(&self, pos: &Position, mv: Move) -> String {
@@ -112,25 +86,7 @@ impl Notation for LGame {
     }
 
     fn draw(&self, pos: &Position) -> Drawing {
-        let l = |l: u8, owner| {
-            let (corner, _) = NAMES[usize::from(l)];
-            let bars = cells(CELLS[usize::from(l)]).filter(|cell| *cell != corner);
-            let cells = std::iter::once(corner).chain(bars).map(row_and_column).collect();
-            Piece { cells, piece: "l", label: None, owner: Some(owner) }
-        };
-        let token =
-            |cell| Piece { cells: vec![row_and_column(cell)], piece: "token", label: None, owner: None };
-        let ls = [l(pos.state.own, pos.mover), l(pos.state.other, pos.mover.other())];
-        let pieces = ls.into_iter().chain(cells(pair_mask(pos.state.tokens)).map(token)).collect();
-        let labels: Vec<String> = (1..=4).map(|coordinate| coordinate.to_string()).collect();
-        Drawing {
-            rows: 4,
-            cols: 4,
-            pieces,
-            row_labels: labels.clone(),
-            col_labels: labels,
-            ..Drawing::default()
-        }
+        Sheet::of(pos).board()
     }
 
     fn rules(&self) -> Vec<(&'static str, Setting)> {
@@ -142,21 +98,21 @@ impl Notation for LGame {
     }
 }
 
-fn l_text(l: u8) -> String {
+pub(super) fn l_text(l: u8) -> String {
     let (corner, direction) = NAMES[usize::from(l)];
     format!("{} {}", cell_text(corner), DIRECTIONS[usize::from(direction)])
 }
 
-fn cell_text(cell: u8) -> String {
+pub(super) fn cell_text(cell: u8) -> String {
     format!("{} {}", cell / 4 + 1, cell % 4 + 1)
 }
 
-fn row_and_column(cell: u8) -> (usize, usize) {
+pub(super) fn row_and_column(cell: u8) -> (usize, usize) {
     (usize::from(cell % 4), usize::from(cell / 4))
 }
 
 /// The cells of a set, sorted by x, then y.
-fn cells(set: Cells) -> impl Iterator<Item = u8> {
+pub(super) fn cells(set: Cells) -> impl Iterator<Item = u8> {
     (0..16).filter(move |cell| set >> cell & 1 == 1)
 }
 
@@ -165,7 +121,7 @@ fn pair_on(set: Cells) -> u8 {
     pair_of(set.trailing_zeros() as usize, 15 - set.leading_zeros() as usize)
 }
 
-fn placement(x: &str, y: &str, direction: &str) -> Result<u8, OpenError> {
+pub(super) fn placement(x: &str, y: &str, direction: &str) -> Result<u8, OpenError> {
     let corner = cell(x, y)?;
     let direction = DIRECTIONS
         .iter()
@@ -177,7 +133,7 @@ fn placement(x: &str, y: &str, direction: &str) -> Result<u8, OpenError> {
     }
 }
 
-fn cell(x: &str, y: &str) -> Result<usize, OpenError> {
+pub(super) fn cell(x: &str, y: &str) -> Result<usize, OpenError> {
     Ok(4 * coordinate(x)? + coordinate(y)?)
 }
 
@@ -193,7 +149,7 @@ fn coordinate(word: &str) -> Result<usize, OpenError> {
 }
 
 /// How many words there are, of which at most twelve were split off.
-fn word_count(words: &[&str]) -> String {
+pub(super) fn word_count(words: &[&str]) -> String {
     if words.len() > 11 { "more".to_owned() } else { words.len().to_string() }
 }
 
@@ -210,8 +166,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::Neutrals;
+    use super::super::board::State;
     use super::*;
-    use plyd_core::game::Game;
+    use plyd_core::game::{Game, Side};
 
     const GAME: LGame = LGame::new(Neutrals::One, 0, 0);
 

@@ -1,14 +1,14 @@
-//! A position text taken apart and put together: `m n`, the cells, and what stands after a `;`.
+//! A position text taken apart: `m n`, the cells, and what stands after a `;`.
 //!
-//! Reads untrusted texts; `state_text` reads those of the framework's own form. Whether the board can be
-//! played on is checked when the layout becomes a position.
+//! Reads untrusted texts, which `written` writes; `state_text` reads those of the framework's own form.
+//! Whether the board can be played on is checked when the layout becomes a position.
 
 use super::grid::Grid;
 use super::position::{Position, Setup};
-use super::presets::{Preset, StatedRules};
+use super::presets::StatedRules;
 use super::rules::{Effect, Fill, POSITION_NODES, Sudoku};
 use super::solver::Solved;
-use plyd_core::game::{OpenError, Side};
+use plyd_core::game::{OpenError, Side, TextFault, offset_in};
 
 /// How a position is written.
 pub(super) const POSITION_GRAMMAR: &str = "`m n` (rows and columns of a block), then the cells by rows: `.` or `0` (empty) or a \
@@ -76,31 +76,43 @@ impl Layout {
     /// [`OpenError::Malformed`] if the text has another form; [`OpenError::Impossible`] if it names a
     /// cell or a value that the board does not have.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
+        Ok(Self::read(text)?)
+    }
+
+    /// The same, which says where the text is wrong.
+    pub(super) fn read(text: &str) -> Result<Self, TextFault> {
         let mut parts = text.split(';');
-        let mut words = parts.next().unwrap_or_default().split_whitespace();
+        let cells = parts.next().unwrap_or_default();
+        let mut words = cells.split_whitespace();
         let (Some(m), Some(n)) = (words.next(), words.next()) else {
-            return malformed("a position begins with the rows and the columns of a block");
+            let message = "a position begins with the rows and the columns of a block";
+            return Err(TextFault::malformed(cells.len(), message));
         };
-        let mut layout = Self::empty(number(m)?, number(n)?)?;
-        layout.read_cells(words)?;
+        let at = |part| move |error: OpenError| TextFault { offset: offset_in(text, part), ..error.into() };
+        let mut layout = Self::empty(number(m).map_err(at(m))?, number(n).map_err(at(n))?).map_err(at(m))?;
+        layout.read_cells(cells, words)?;
         let mut seen: Vec<&str> = Vec::new();
         for part in parts {
             let mut words = part.split_whitespace();
-            let Some(name) = words.next() else { return malformed("nothing stands after a `;`") };
+            let Some(name) = words.next() else {
+                return Err(TextFault::malformed(offset_in(text, part), "nothing stands after a `;`"));
+            };
             if seen.contains(&name) {
-                return malformed("the same stands after two `;`");
+                return Err(TextFault::malformed(offset_in(text, name), "the same stands after two `;`"));
             }
             seen.push(name);
             match name {
-                "scores" => layout.scores = layout.pair(words)?,
-                "taboo" => layout.taboo = words.map(|word| layout.fill(word)).collect::<Result<_, _>>()?,
-                "mover" => layout.mover = player(words)?,
-                "allowed1" => layout.allowed[0] = Some(layout.cells(words)?),
-                "allowed2" => layout.allowed[1] = Some(layout.cells(words)?),
+                "scores" => layout.scores = layout.pair(words).map_err(at(name))?,
+                "taboo" => {
+                    let fill = |word| layout.fill(word).map_err(at(word));
+                    layout.taboo = words.map(fill).collect::<Result<_, _>>()?;
+                }
+                "mover" => layout.mover = player(words).map_err(at(name))?,
+                "allowed1" => layout.allowed[0] = Some(layout.cells(words).map_err(at(name))?),
+                "allowed2" => layout.allowed[1] = Some(layout.cells(words).map_err(at(name))?),
                 _ => {
-                    return malformed(
-                        "after a `;` stands `scores`, `taboo`, `mover`, `allowed1` or `allowed2`",
-                    );
+                    let message = "after a `;` stands `scores`, `taboo`, `mover`, `allowed1` or `allowed2`";
+                    return Err(TextFault::malformed(offset_in(text, name), message));
                 }
             }
         }
@@ -126,19 +138,27 @@ impl Layout {
         })
     }
 
-    fn side(&self) -> usize {
+    pub(super) fn side(&self) -> usize {
         self.shape.0 * self.shape.1
     }
 
-    /// Reads the values of all cells.
-    pub(super) fn read_cells<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), OpenError> {
+    /// Reads the values of all cells, which are words of a text.
+    pub(super) fn read_cells<'a>(
+        &mut self,
+        text: &str,
+        words: impl Iterator<Item = &'a str>,
+    ) -> Result<(), TextFault> {
         let (side, cells) = (self.side(), self.values.len());
         let mut read = 0;
         for word in words {
+            let offset = offset_in(text, word);
             if read == cells {
-                return malformed(format!("more than {cells} cells"));
+                return Err(TextFault::malformed(offset, format!("more than {cells} cells")));
             }
             let (row, column) = (read / side, read % side);
+            let malformed = |what: &str| {
+                TextFault::malformed(offset, format!("the cell {row},{column} is {what}")).at((row, column))
+            };
             let (digits, owner) = match word.as_bytes() {
                 [.., b'+'] => (&word[..word.len() - 1], Some(Side::First)),
                 [.., b'-'] => (&word[..word.len() - 1], Some(Side::Second)),
@@ -146,20 +166,24 @@ impl Layout {
             };
             let value = match (digits, owner) {
                 (".", None) => 0,
-                (digits, _) => number(digits)
-                    .or_else(|_| malformed(format!("the cell {row},{column} is neither `.` nor a value")))?,
+                (digits, _) => number(digits).map_err(|_| malformed("neither `.` nor a value"))?,
             };
             if value == 0 && owner.is_some() {
-                return malformed(format!("the cell {row},{column} is empty, but somebody's"));
+                return Err(malformed("empty, but somebody's"));
             }
             if value > side {
-                return impossible(format!("the value {value} at {row},{column} is more than {side}"));
+                let message = format!("the value {value} at {row},{column} is more than {side}");
+                return Err(TextFault::impossible(offset, message).at((row, column)));
             }
             self.values[read] = value as u8;
             self.owners[read] = owner;
             read += 1;
         }
-        if read < cells { malformed(format!("{read} cells instead of {cells}")) } else { Ok(()) }
+        if read < cells {
+            let end = text.trim_end().len();
+            return Err(TextFault::malformed(end, format!("{read} cells instead of {cells}")));
+        }
+        Ok(())
     }
 
     fn pair<'a>(&self, mut words: impl Iterator<Item = &'a str>) -> Result<[i32; 2], OpenError> {
@@ -220,8 +244,8 @@ impl Layout {
     ///
     /// # Errors
     /// [`OpenError::Impossible`] with the first cell at which the board breaks the rules or has no solution
-    /// any more, or with a declared move that is not taboo.
-    pub fn position(self, game: &Sudoku) -> Result<Position, OpenError> {
+    /// any more, or with a declared move that is not taboo; the fault knows the cell, and no text.
+    pub fn position(self, game: &Sudoku) -> Result<Position, TextFault> {
         let mut left = POSITION_NODES;
         let solution = self.solution(game, &mut left)?;
         let is_undecided = solution.is_none();
@@ -254,10 +278,8 @@ impl Layout {
             match effect {
                 Effect::Fills(_) => {
                     let (row, column) = game.grid().place(cell);
-                    return impossible(format!(
-                        "the taboo move {row},{column},{} leaves a solution",
-                        mv.value
-                    ));
+                    let message = format!("the taboo move {row},{column},{} leaves a solution", mv.value);
+                    return Err(TextFault::impossible(0, message).at((row, column)));
                 }
                 Effect::Passes => {}
                 Effect::Undecided => pos.is_undecided = true,
@@ -271,7 +293,7 @@ impl Layout {
     }
 
     /// A solution of the board; none if the nodes do not suffice to find one or to prove that there is none.
-    fn solution(&self, game: &Sudoku, nodes: &mut u64) -> Result<Option<Vec<u8>>, OpenError> {
+    fn solution(&self, game: &Sudoku, nodes: &mut u64) -> Result<Option<Vec<u8>>, TextFault> {
         let grid = game.grid();
         let mut used = vec![0_u32; grid.regions().len()];
         for (cell, &value) in self.values.iter().enumerate().filter(|&(_, &value)| value != 0) {
@@ -279,9 +301,8 @@ impl Layout {
                 if used[region] >> value & 1 != 0 {
                     let (row, column) = grid.place(cell);
                     let name = ["row", "column", "block"][region / grid.side()];
-                    return impossible(format!(
-                        "the value {value} at {row},{column} is in its {name} already"
-                    ));
+                    let message = format!("the value {value} at {row},{column} is in its {name} already");
+                    return Err(TextFault::impossible(0, message).at((row, column)));
                 }
                 used[region] |= 1 << value;
             }
@@ -301,12 +322,13 @@ impl Layout {
             match game.solver().solve(&values, &[], nodes, game.effort()) {
                 Solved::By(_) => solved = middle,
                 Solved::Never => unsolved = middle,
-                Solved::Unknown => return impossible("the board has no solution"),
+                Solved::Unknown => return Err(TextFault::impossible(0, "the board has no solution")),
             }
         }
         let (row, column) = grid.place(clues[unsolved - 1]);
         let value = self.values[clues[unsolved - 1]];
-        impossible(format!("with the value {value} at {row},{column} the board has no solution"))
+        let message = format!("with the value {value} at {row},{column} the board has no solution");
+        Err(TextFault::impossible(0, message).at((row, column)))
     }
 }
 
@@ -334,68 +356,11 @@ pub(super) fn ascending<T: Ord>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// The text of a position; the allowed cells are listed if nothing else in it implies them.
-#[must_use]
-pub(super) fn write(game: &Sudoku, pos: &Position) -> String {
-    let grid = game.grid();
-    let mut text = format!("{} {}", grid.m(), grid.n());
-    for square in pos.squares() {
-        text.push(' ');
-        text += &cell_text(square.value, square.owner);
-    }
-    let [first, second] = pos.scores();
-    text += &format!(" ; scores {first} {second}");
-    let taboo: Vec<Fill> = declared(pos).collect();
-    if !taboo.is_empty() {
-        text += " ; taboo";
-        for mv in taboo {
-            text += &format!(" {}", fill_text(grid, mv));
-        }
-    }
-    text += &format!(" ; mover {}", pos.mover().index() + 1);
-    let choice = game.choice();
-    let usual = if choice.preset == Preset::Random { None } else { choice.preset.allowed(grid, 0) };
-    if choice.allowed != usual {
-        for (player, cells) in choice.allowed.iter().flatten().enumerate() {
-            text += &format!(" ; allowed{}", player + 1);
-            for &cell in cells {
-                let (row, column) = grid.place(cell.into());
-                text += &format!(" {row},{column}");
-            }
-        }
-    }
-    text
-}
-
-/// A cell: `.`, or its value and whose it is.
-pub(super) fn cell_text(value: u8, owner: Option<Side>) -> String {
-    match (value, owner) {
-        (0, _) => ".".to_owned(),
-        (value, None) => value.to_string(),
-        (value, Some(Side::First)) => format!("{value}+"),
-        (value, Some(Side::Second)) => format!("{value}-"),
-    }
-}
-
-/// The text of a move.
-#[must_use]
-pub(super) fn fill_text(grid: &Grid, mv: Fill) -> String {
-    let (row, column) = grid.place(mv.cell.into());
-    format!("{row},{column},{}", mv.value)
-}
-
-/// The moves that were declared taboo, ascending.
-pub(super) fn declared(pos: &Position) -> impl Iterator<Item = Fill> {
-    pos.squares().iter().enumerate().flat_map(|(cell, square)| {
-        let values = (1..=32).filter(|value| square.taboo >> (value - 1) & 1 != 0);
-        values.map(move |value| Fill { cell: cell as u16, value })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::boards::BOARDS;
     use super::super::presets::Choice;
+    use super::super::written::write;
     use super::*;
     use plyd_core::game::Rules;
 

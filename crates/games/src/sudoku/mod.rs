@@ -14,15 +14,17 @@
 //! In reading order: `grid` (shapes), `solver` (the solutions of a puzzle) with `run`, `counts` and `bands`,
 //! `shape` (grid and solver for each size), `witness` (a known solution), [`presets`] (which game is asked
 //! for), [`position`], `changes` and [`rules`], [`solutions`] (which moves are taboo), [`layout`],
-//! `state_text` and `notation` (texts and pictures), `race`, `lines`, `pairs` and `filling` (the game as the
-//! search sees it), `territory`, `naive` and `narrow` (the game without solutions), [`eval`], [`player`] and
-//! `published` (a player that knows no solutions). This file opens the game for the registry.
+//! `written`, `state_text`, `notation` and `draft` (texts and pictures), `race`, `lines`, `pairs` and
+//! `filling` (the game as the search sees it), `territory`, `naive` and `narrow` (the game without
+//! solutions), [`eval`], [`player`] and `published` (a player that knows no solutions). This file opens the
+//! game for the registry.
 
 mod bands;
 #[cfg(test)]
 mod boards;
 mod changes;
 mod counts;
+mod draft;
 pub mod eval;
 mod filling;
 mod grid;
@@ -48,6 +50,7 @@ mod solver;
 mod state_text;
 mod territory;
 mod witness;
+mod written;
 
 use std::sync::Arc;
 
@@ -98,6 +101,7 @@ pub static ENTRY: Entry = Entry {
     position_grammar: layout::POSITION_GRAMMAR,
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
+    edits: Some(draft::edits),
     look: Some(include_str!("look.js")),
     lesson: lesson::STEPS,
     reports: Some(include_str!("reports.txt")),

@@ -1,11 +1,12 @@
 //! Moves as text, the effective rules, and the picture of a position.
 
-use super::layout::{self, declared, fill_text};
+use super::layout::{self, Layout};
 use super::position::Position;
 use super::rules::{Fill, Sudoku};
 use super::solutions::taboo_moves;
 use super::state_text;
-use plyd_core::game::{Drawing, Layer, Mark, Notation, Piece, Setting};
+use super::written::{self, fill_text};
+use plyd_core::game::{Drawing, Layer, Mark, Notation, Setting};
 
 /// How a move is written.
 pub(super) const MOVE_GRAMMAR: &str = "`r,c,v`: row and column from 0, value from 1. Whether a move fills its cell or is taboo and \
@@ -13,7 +14,7 @@ pub(super) const MOVE_GRAMMAR: &str = "`r,c,v`: row and column from 0, value fro
 
 impl Notation for Sudoku {
     fn position_text(&self, pos: &Position) -> String {
-        layout::write(self, pos)
+        written::write(self, pos)
     }
 
     fn state_text(&self, pos: &Position) -> Option<String> {
@@ -43,22 +44,6 @@ impl Notation for Sudoku {
     fn draw(&self, pos: &Position) -> Drawing {
         let grid = self.grid();
         let squares = || pos.squares().iter().enumerate();
-        let pieces = squares().filter(|(_, square)| square.value != 0).map(|(cell, square)| Piece {
-            cells: vec![grid.place(cell)],
-            piece: "value",
-            label: Some(square.value.to_string()),
-            owner: square.owner,
-        });
-        let marks = |mark, moves: Vec<Fill>| {
-            moves
-                .chunk_by(|mv, other| mv.cell == other.cell)
-                .map(|moves| {
-                    let values: Vec<String> = moves.iter().map(|mv| mv.value.to_string()).collect();
-                    let cell = grid.place(moves[0].cell.into());
-                    Mark { cell, mark, owner: None, label: Some(values.join(" ")) }
-                })
-                .collect::<Vec<Mark>>()
-        };
         let fitting = squares().flat_map(|(cell, _)| {
             let candidates = pos.candidates(grid, cell);
             let values = (1..=grid.side() as u8).filter(move |value| candidates >> (value - 1) & 1 != 0);
@@ -85,24 +70,17 @@ impl Notation for Sudoku {
                 ..layer("closing", "Regions about to close: points at once, or 2 cells left")
             },
         ];
-        let labels: Vec<String> = (0..grid.side()).map(|at| at.to_string()).collect();
+        let layout = Layout::of(self, pos);
         Drawing {
-            rows: grid.side(),
-            cols: grid.side(),
-            blocks: Some((grid.m(), grid.n())),
-            pieces: pieces.collect(),
             marks: [
-                marks("candidates", fitting.collect()),
-                marks("declared", declared(pos).collect()),
-                marks("taboo", taboo.known),
-                marks("undecided", taboo.undecided),
+                layout.value_marks("candidates", &fitting.collect::<Vec<Fill>>()),
+                layout.value_marks("declared", &layout.taboo),
+                layout.value_marks("taboo", &taboo.known),
+                layout.value_marks("undecided", &taboo.undecided),
             ]
             .concat(),
-            row_labels: labels.clone(),
-            col_labels: labels,
-            scores: Some(pos.scores()),
             layers,
-            ..Drawing::default()
+            ..layout.board()
         }
     }
 
@@ -121,7 +99,6 @@ impl Notation for Sudoku {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::Layout;
     use super::super::presets::Choice;
     use super::*;
     use plyd_core::game::Rules;

@@ -311,8 +311,9 @@ impl Game for Sudoku {
 #[cfg(test)]
 mod tests {
     use super::super::boards::{self, BOARDS};
-    use super::super::layout::{self, Layout};
+    use super::super::layout::Layout;
     use super::super::oracle::{Oracle, solved};
+    use super::super::written;
     use super::*;
     use plyd_core::game::Rules;
     use plyd_core::zobrist::SplitMix64;
@@ -348,7 +349,7 @@ mod tests {
         oracle.mover = pos.mover().index();
         let mut skips = 0;
         loop {
-            let text = layout::write(&game, &pos);
+            let text = written::write(&game, &pos);
             assert_eq!(pos.scores(), oracle.scores, "{text}");
             let mut moves = Vec::new();
             game.moves(&pos, &mut moves);

@@ -1,8 +1,9 @@
 //! The state text of the course framework's version 14: lines of `name = value`, read and written.
 
-use super::layout::{Layout, cell_text, declared, malformed, number, player, scores};
+use super::layout::{Layout, malformed, number, player, scores};
 use super::position::Position;
 use super::rules::{Fill, Sudoku};
+use super::written::{cell_text, declared};
 use plyd_core::game::{OpenError, Side};
 
 /// Whether a position's text is a state text.
@@ -19,7 +20,7 @@ pub(super) fn parse(text: &str) -> Result<Layout, OpenError> {
     let size = |name| number(entries.get(name).unwrap_or_default().trim());
     let mut layout = Layout::empty(size("rows")?, size("columns")?)?;
     let Some(board) = entries.get("board") else { return malformed("the state has no `board`") };
-    layout.read_cells(board.split_whitespace())?;
+    layout.read_cells(board, board.split_whitespace())?;
     let fills = |name| match entries.get(name) {
         Some(list) => fills(&layout, list),
         None => Ok(Vec::new()),
@@ -206,8 +207,8 @@ impl<'a> Scanner<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout;
     use super::super::presets::Choice;
+    use super::super::written;
     use super::*;
     use plyd_core::game::{Game, Rules};
 
@@ -260,7 +261,7 @@ occupied-squares2 = (0,2)
         ] {
             let (game, mut pos) = open(&Rules::default(), state);
             assert_eq!(write(&game, &pos), state);
-            let line = layout::write(&game, &pos);
+            let line = written::write(&game, &pos);
             let (again, same) = open(&Rules::default(), &line);
             assert_eq!((again.hash(&same), same.scores()), (game.hash(&pos), pos.scores()), "{line}");
             let mut moves = Vec::new();
@@ -276,7 +277,7 @@ occupied-squares2 = (0,2)
             "# a state\nrows = 2 # of a block\ncolumns=2\nboard = . . . .\n . . . .\n\n\t. . . . . . . .\n";
         let (game, pos) = open(&Rules::default(), short);
         assert!(!game.is_bound());
-        assert_eq!(layout::write(&game, &pos), layout::write(&game, &game.start()));
+        assert_eq!(written::write(&game, &pos), written::write(&game, &game.start()));
         let rows = Rules::new(vec![("preset", "rows".into())]);
         let (game, pos) = open(&rows, "2 2 1 . . . . . . . . . . . . . . 2+");
         let state = write(&game, &pos);

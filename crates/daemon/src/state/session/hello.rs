@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::state::request_error::RequestError;
 
 /// What the server can do beyond the protocol's core; the feature [`RESUME`] only where it is offered.
-const FEATURES: [&str; 18] = [
+const FEATURES: [&str; 19] = [
     "actions",
     "analyse",
     "anytime",
@@ -19,6 +19,7 @@ const FEATURES: [&str; 18] = [
     "byte_limits",
     "decisive",
     "deterministic",
+    "edits",
     "fair_share",
     "hard_ms",
     "log_lost",

@@ -1,0 +1,177 @@
+//! What can be changed in a position's text by hand: values, points, declared moves, who is to move, and the
+//! cells that players are allowed.
+
+use super::layout::{Layout, ascending};
+use super::presets::{Choice as GameChoice, Preset};
+use super::rules::{Fill, Sudoku};
+use super::state_text;
+use super::written::cell_text;
+use plyd_core::effort::Effort;
+use plyd_core::game::{Change, Choice, Draft, Edit, Game, Rules, Side, TextFault, mover_edit, offset_in};
+use std::sync::Arc;
+
+/// The most points that a player can come to, for each region of a kind: a row, a column and a block together
+/// score 7 at most.
+const POINTS_A_REGION: i32 = 7;
+
+/// A layout whose text is being changed.
+struct Editor<'a> {
+    layout: &'a Layout,
+    head: String,
+    tail: String,
+}
+
+impl<'a> Editor<'a> {
+    fn new(layout: &'a Layout) -> Self {
+        Self { layout, head: layout.head(), tail: layout.tail() }
+    }
+
+    /// A choice that changes what stands behind the cells.
+    fn behind(&self, label: impl Into<String>, next: &Layout) -> Choice {
+        let mut choice = Choice::new(label, &self.tail, &next.tail());
+        choice.change.from += self.head.len();
+        choice.change.to += self.head.len();
+        choice
+    }
+
+    /// The values of the cells, with owners in games that have them.
+    fn values(&self, is_bound: bool) -> Vec<Edit> {
+        let owners: &[Option<Side>] =
+            if is_bound { &[None, Some(Side::First), Some(Side::Second)] } else { &[None] };
+        // The first words are the shape.
+        let words = self.head.split(' ').skip(2).enumerate();
+        let cells = words.map(|(cell, word)| {
+            let from = offset_in(&self.head, word);
+            let change = |put: String| Change { from, to: from + word.len(), put };
+            let choice = |label: String, put: String, is_so| Choice {
+                label,
+                piece: None,
+                owner: None,
+                is_so,
+                change: change(put),
+            };
+            let now = (self.layout.values[cell], self.layout.owners[cell]);
+            let values = owners.iter().flat_map(|&owner| {
+                (1..=self.layout.side() as u8).map(move |value| {
+                    let is_so = now == (value, owner);
+                    let put = if is_so { ".".to_owned() } else { cell_text(value, owner) };
+                    choice(value.to_string(), put, is_so).piece("value").owner(owner)
+                })
+            });
+            let empty = choice("Empty".to_owned(), ".".to_owned(), now.0 == 0);
+            Edit::at("Cell", self.layout.place(cell), values.chain([empty]).collect())
+        });
+        cells.collect()
+    }
+
+    /// Which values are declared taboo at each cell.
+    fn declared(&self) -> impl Iterator<Item = Edit> {
+        (0..self.layout.values.len()).map(|cell| {
+            let choice = |value: u8| {
+                let mv = Fill { cell: cell as u16, value };
+                let taboo = toggled(&self.layout.taboo, mv);
+                let is_so = self.layout.taboo.contains(&mv);
+                self.behind(value.to_string(), &Layout { taboo, ..self.without_cells() }).so(is_so)
+            };
+            let choices = (1..=self.layout.side() as u8).map(choice).collect();
+            Edit::at("Declared taboo", self.layout.place(cell), choices)
+        })
+    }
+
+    /// Who may play at each cell.
+    fn allowed(&self, lists: &[Vec<u16>; 2]) -> Vec<Edit> {
+        let edit = |cell: usize| {
+            let choice = |side: Side| {
+                let is_so = lists[side.index()].contains(&(cell as u16));
+                let mut next = lists.clone();
+                next[side.index()] = toggled(&next[side.index()], cell as u16);
+                let next = Layout { allowed: next.map(Some), ..self.without_cells() };
+                self.behind(format!("Player {}", side.index() + 1), &next).owner(Some(side)).so(is_so)
+            };
+            Edit::at("May play here", self.layout.place(cell), Side::ALL.map(choice).into())
+        };
+        (0..self.layout.values.len()).map(edit).collect()
+    }
+
+    /// The layout without its cells, of which the choices behind them are quicker to make.
+    fn without_cells(&self) -> Layout {
+        Layout { values: Vec::new(), owners: Vec::new(), history: Vec::new(), ..self.layout.clone() }
+    }
+
+    /// What concerns no cell.
+    fn whole(&self) -> Vec<Edit> {
+        let text = self.layout.text();
+        let mover =
+            mover_edit(&text, self.layout.mover, |mover| Layout { mover, ..self.layout.clone() }.text());
+        let points = Side::ALL.map(|side| {
+            let now = self.layout.scores[side.index()];
+            let most = POINTS_A_REGION * self.layout.side() as i32;
+            let choice = |points: i32| {
+                let mut scores = self.layout.scores;
+                scores[side.index()] = points;
+                self.behind(points.to_string(), &Layout { scores, ..self.without_cells() })
+                    .owner(Some(side))
+                    .so(points == now)
+            };
+            let choices = (0..=most).chain(Some(now).filter(|&now| now > most)).map(choice).collect();
+            Edit::of(["Points of player 1", "Points of player 2"][side.index()], choices)
+        });
+        let cells = self.layout.values.len();
+        let empty = Layout {
+            values: vec![0; cells],
+            owners: vec![None; cells],
+            taboo: Vec::new(),
+            scores: [0; 2],
+            mover: Side::First,
+            ..self.layout.clone()
+        };
+        let clear = Edit::of("Board", vec![Choice::new("Clear", &text, &empty.text())]);
+        [mover].into_iter().chain(points).chain([clear]).collect()
+    }
+}
+
+/// A list with something that it does not have, in its place, or without what it has.
+fn toggled<T: Copy + Ord>(list: &[T], item: T) -> Vec<T> {
+    if list.contains(&item) {
+        list.iter().copied().filter(|&known| known != item).collect()
+    } else {
+        ascending(list.iter().copied().chain([item]).collect())
+    }
+}
+
+/// A text as a draft.
+pub(super) fn edits(rules: &Rules, given: &str, effort: &Arc<Effort>) -> Draft {
+    let is_state = state_text::is_one(given);
+    let read = if is_state { state_text::parse(given).map_err(TextFault::from) } else { Layout::read(given) };
+    let mut layout = match read {
+        Err(fault) => return Draft::unreadable(given, fault),
+        Ok(layout) => layout,
+    };
+    let choice = GameChoice::new(rules, Some(&layout.stated_rules()));
+    let is_bound = match &choice {
+        Ok(choice) => choice.preset != Preset::Classic,
+        Err(_) => layout.stated_rules().has_owners,
+    };
+    let lists = choice.as_ref().ok().and_then(|choice| choice.allowed.clone());
+    let position = choice.map_err(TextFault::from).and_then(|choice| {
+        let game = Sudoku::new(choice);
+        layout.clone().position(&game.heeding(effort).unwrap_or_else(|| game.clone()))
+    });
+    let fault = position.err().map(|fault| match fault.cell {
+        // The position knows the cell, and not where it is written.
+        Some((row, column)) if !is_state => {
+            let word = given.split_whitespace().nth(2 + row * layout.side() + column);
+            TextFault { offset: word.map_or(0, |word| offset_in(given, word)), ..fault }
+        }
+        _ => fault,
+    });
+    layout.taboo = ascending(layout.taboo);
+    let editor = Editor::new(&layout);
+    let mut edits = editor.values(is_bound);
+    edits.extend(editor.declared());
+    edits.extend(lists.iter().flat_map(|lists| editor.allowed(lists)));
+    edits.extend(editor.whole());
+    let mut board = layout.board();
+    board.marks = layout.value_marks("declared", &layout.taboo);
+    Draft { text: layout.text(), board: Some(board), edits, fault }
+}

@@ -1,0 +1,134 @@
+//! A layout as a text and as a board, and the layout of a position.
+
+use super::grid::Grid;
+use super::layout::Layout;
+use super::position::Position;
+use super::presets::Preset;
+use super::rules::{Fill, Sudoku};
+use plyd_core::game::{Drawing, Mark, Piece, Side};
+
+/// The text of a position; the allowed cells are listed if nothing else in it implies them.
+#[must_use]
+pub(super) fn write(game: &Sudoku, pos: &Position) -> String {
+    Layout::of(game, pos).text()
+}
+
+impl Layout {
+    /// What the text of a position says.
+    pub(super) fn of(game: &Sudoku, pos: &Position) -> Self {
+        let choice = game.choice();
+        let usual =
+            if choice.preset == Preset::Random { None } else { choice.preset.allowed(game.grid(), 0) };
+        let listed = choice.allowed.clone().filter(|_| choice.allowed != usual);
+        Self {
+            shape: choice.shape,
+            values: pos.squares().iter().map(|square| square.value).collect(),
+            owners: pos.squares().iter().map(|square| square.owner).collect(),
+            taboo: declared(pos).collect(),
+            scores: pos.scores(),
+            mover: pos.mover(),
+            allowed: listed.map_or([None, None], |lists| lists.map(Some)),
+            history: Vec::new(),
+        }
+    }
+
+    /// The text.
+    pub(super) fn text(&self) -> String {
+        self.head() + &self.tail()
+    }
+
+    /// What stands before the first `;`.
+    pub(super) fn head(&self) -> String {
+        let mut text = format!("{} {}", self.shape.0, self.shape.1);
+        for (&value, &owner) in self.values.iter().zip(&self.owners) {
+            text.push(' ');
+            text += &cell_text(value, owner);
+        }
+        text
+    }
+
+    /// What stands behind the cells, from the space before the first `;` on.
+    pub(super) fn tail(&self) -> String {
+        let [first, second] = self.scores;
+        let mut text = format!(" ; scores {first} {second}");
+        if !self.taboo.is_empty() {
+            text += " ; taboo";
+            for mv in &self.taboo {
+                let (row, column) = self.place(mv.cell.into());
+                text += &format!(" {row},{column},{}", mv.value);
+            }
+        }
+        text += &format!(" ; mover {}", self.mover.index() + 1);
+        for (player, cells) in (1..).zip(&self.allowed) {
+            let Some(cells) = cells else { continue };
+            text += &format!(" ; allowed{player}");
+            for &cell in cells {
+                let (row, column) = self.place(cell.into());
+                text += &format!(" {row},{column}");
+            }
+        }
+        text
+    }
+
+    /// The row and the column of a cell.
+    pub(super) fn place(&self, cell: usize) -> (usize, usize) {
+        (cell / self.side(), cell % self.side())
+    }
+
+    /// The board without marks and layers.
+    pub(super) fn board(&self) -> Drawing {
+        let filled = self.values.iter().zip(&self.owners).enumerate().filter(|(_, (value, _))| **value != 0);
+        let pieces = filled.map(|(cell, (value, &owner))| Piece {
+            cells: vec![self.place(cell)],
+            piece: "value",
+            label: Some(value.to_string()),
+            owner,
+        });
+        let labels: Vec<String> = (0..self.side()).map(|at| at.to_string()).collect();
+        Drawing {
+            rows: self.side(),
+            cols: self.side(),
+            blocks: Some(self.shape),
+            pieces: pieces.collect(),
+            row_labels: labels.clone(),
+            col_labels: labels,
+            scores: Some(self.scores),
+            ..Drawing::default()
+        }
+    }
+
+    /// Marks for values of cells; those of a cell stand together.
+    pub(super) fn value_marks(&self, mark: &'static str, moves: &[Fill]) -> Vec<Mark> {
+        let marks = moves.chunk_by(|mv, other| mv.cell == other.cell).map(|moves| {
+            let values: Vec<String> = moves.iter().map(|mv| mv.value.to_string()).collect();
+            let cell = self.place(moves[0].cell.into());
+            Mark { cell, mark, owner: None, label: Some(values.join(" ")) }
+        });
+        marks.collect()
+    }
+}
+
+/// A cell: `.`, or its value and whose it is.
+pub(super) fn cell_text(value: u8, owner: Option<Side>) -> String {
+    match (value, owner) {
+        (0, _) => ".".to_owned(),
+        (value, None) => value.to_string(),
+        (value, Some(Side::First)) => format!("{value}+"),
+        (value, Some(Side::Second)) => format!("{value}-"),
+    }
+}
+
+/// The text of a move.
+#[must_use]
+pub(super) fn fill_text(grid: &Grid, mv: Fill) -> String {
+    let (row, column) = grid.place(mv.cell.into());
+    format!("{row},{column},{}", mv.value)
+}
+
+/// The moves that were declared taboo, ascending.
+pub(super) fn declared(pos: &Position) -> impl Iterator<Item = Fill> {
+    pos.squares().iter().enumerate().flat_map(|(cell, square)| {
+        let values = (1..=32).filter(|value| square.taboo >> (value - 1) & 1 != 0);
+        values.map(move |value| Fill { cell: cell as u16, value })
+    })
+}
