@@ -36,7 +36,7 @@ impl Folder {
         let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
         fs::create_dir_all(folder.0.join("crates/games/src")).unwrap();
         fs::create_dir_all(folder.0.join("crates/core")).unwrap();
-        for file in ["Cargo.toml", "crates/games/src/lib.rs"] {
+        for file in ["Cargo.toml", "Cargo.lock", "crates/games/src/lib.rs"] {
             fs::copy(ours.join(file), folder.0.join(file)).unwrap();
         }
         folder
@@ -167,9 +167,9 @@ fn a_game_becomes_a_crate_of_its_own() {
         let output = outside.done(below, &["tic-untaken", "--crate", "mine", "--plyd", given.unwrap()]);
         let files = outside.files();
         let text = |path: &str| &*files[Path::new(path)];
-        assert_eq!(files.keys().filter(|path| path.extension().is_some()).count(), 13, "{files:?}");
-        // It is formatted and compiled as plyd is.
-        for file in ["rustfmt.toml", ".cargo/config.toml"] {
+        assert_eq!(files.keys().filter(|path| path.extension().is_some()).count(), 14, "{files:?}");
+        // It is formatted and compiled as plyd is, with the same versions of dependencies.
+        for file in ["rustfmt.toml", ".cargo/config.toml", "Cargo.lock"] {
             let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
             assert_eq!(text(&format!("mine/{file}")), fs::read_to_string(ours).unwrap());
         }
@@ -181,7 +181,7 @@ fn a_game_becomes_a_crate_of_its_own() {
             ),
             ("mine/Cargo.toml", "/crates/core\" }".to_owned()),
             ("mine/.gitignore", "/target".to_owned()),
-            ("mine/README.md", "cargo run --release -- go tic-untaken".to_owned()),
+            ("mine/README.md", "cargo run -- go tic-untaken".to_owned()),
             ("mine/src/main.rs", "main_with(&[&tic_untaken::ENTRY])".to_owned()),
             ("mine/src/tic_untaken/mod.rs", "name: \"tic-untaken\"".to_owned()),
         ] {
@@ -312,6 +312,10 @@ fn a_folder_that_is_no_clone_is_named() {
     let clone = Folder::checkout();
     fs::remove_file(clone.0.join("crates/games/src/lib.rs")).unwrap();
     assert!(clone.refused("", &["untaken"], 2).contains("no clone"));
+    // One without the versions that a crate is to have.
+    let clone = Folder::checkout();
+    fs::remove_file(clone.0.join("Cargo.lock")).unwrap();
+    assert!(clone.refused("", &["untaken", "--crate", "mine"], 1).contains("/Cargo.lock: No such file"));
 }
 
 #[test]

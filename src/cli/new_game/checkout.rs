@@ -53,6 +53,16 @@ impl Checkout {
     pub(super) fn core(&self) -> PathBuf {
         self.root.join("crates/core")
     }
+
+    /// The versions of dependencies that plyd is tested with. Cargo takes from it what a crate that builds on
+    /// plyd needs, and drops the rest.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(super) fn lock(&self) -> Result<String, String> {
+        let path = self.root.join("Cargo.lock");
+        fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+    }
 }
 
 /// The list of the games with one more, as rustfmt writes it.

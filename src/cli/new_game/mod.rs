@@ -72,12 +72,13 @@ fn package(
             clone.root.join("crates").display()
         )));
     }
-    let files = names.package(&toml(&checkout.root)?, &toml(&checkout.core())?);
+    let mut files = names.package(&toml(&checkout.root)?, &toml(&checkout.core())?);
+    files.push(("Cargo.lock".to_owned(), checkout.lock().map_err(Failure::Failed)?));
     write(folder, &files)?;
     list(out, folder, &files)?;
     writeln!(
         out,
-        "\nNext:\n  cd {}\n  cargo test\n  cargo run --release -- go {name} --time 1s\n  cargo run --release -- gui",
+        "\nNext:\n  cd {}\n  cargo run -- gui\n  cargo test\n  cargo run --release -- go {name} --time 1s",
         folder.display(),
         name = names.name
     )?;
