@@ -115,6 +115,8 @@ export class AnalysisPanel {
 				this.#values.closest('.row').append(this.explorer.switch);
 				this.#lines.before(this.explorer.root);
 			});
+			// What could not be loaded is asked for again.
+			this.#opening.catch(() => { this.#opening = null; });
 		}
 		await this.#opening;
 		await this.explorer.follow();

@@ -71,7 +71,7 @@ export class Editor {
 		board.setAttribute('aria-label', 'Board that is edited');
 		this.#text.addEventListener('input', () => {
 			clearTimeout(this.#timer);
-			this.#timer = setTimeout(() => this.#change(() => this.#text.value.trim()), SETTLE_MS);
+			this.#timer = setTimeout(() => this.#settle(), SETTLE_MS);
 		});
 		this.#dialog.append(
 			el('h2', { id: 'editor-title' }, 'Edit position'),
@@ -81,7 +81,10 @@ export class Editor {
 					el('label', { for: 'edit-text' }, 'As a text'), this.#text, this.#where)),
 			el('div.row.end', {}, this.#undo,
 				el('button', { testid: 'edit-cancel', onclick: () => this.#dialog.close() }, 'Cancel'), this.#use));
-		this.#dialog.addEventListener('close', () => clearTimeout(this.#timer));
+		this.#dialog.addEventListener('close', () => {
+			clearTimeout(this.#timer);
+			this.#timer = 0;
+		});
 		document.body.append(this.#dialog);
 	}
 
@@ -127,12 +130,26 @@ export class Editor {
 		return this.#work;
 	}
 
+	/** Takes the text as it was typed. */
+	#settle() {
+		clearTimeout(this.#timer);
+		this.#timer = 0;
+		return this.#change(() => this.#text.value.trim());
+	}
+
 	#takeBack() {
-		this.#change(() => this.#past.pop(), false);
+		const back = this.#past.at(-1);
+		this.#change(() => back, false).then(() => {
+			// Only what came back is no step any more.
+			if (this.#draft.text === back && this.#past.at(-1) === back) this.#past.pop();
+			this.#paint();
+		});
 	}
 
 	async #finish() {
+		if (this.#timer) this.#settle();
 		await this.#work;
+		if (this.#draft.fault) return;
 		const { game, rules } = this.#game;
 		try {
 			// Nobody is hurried: one looks first.
@@ -194,13 +211,15 @@ export class Editor {
 		this.#cell = to;
 		const isAlone = (draft) => draft.edits.some((edit) => (
 			edit.cell?.join() === origin.join() && edit.choices.some((choice) => choice.so && isIt(choice))));
+		let carried = false;
 		this.#change(() => {
 			const put = this.#content(to)?.choices.find((choice) => isIt(choice) && choice.label === held.label && !choice.so);
+			carried = Boolean(put);
 			return put ? chosen(this.#draft, put) : null;
 		});
 		// A piece of which there may be several stays where it was: it is taken from there.
 		this.#change(() => {
-			const stays = isAlone(this.#draft) && this.#content(origin).choices.find((choice) => choice.so && isIt(choice));
+			const stays = carried && isAlone(this.#draft) && this.#content(origin).choices.find((choice) => choice.so && isIt(choice));
 			return stays && this.#content(to)?.choices.some((choice) => choice.so && choice.label === held.label)
 				? chosen(this.#draft, stays) : null;
 		}, false);

@@ -19,7 +19,7 @@ const MARKS = {
 	best_defence: ['best defence', '◆', 'best defence'], was_lost: ['lost anyway', '·', 'in a lost position'],
 	lost_sooner: ['loses sooner than it need', '↯', 'lost sooner'], gave_points: ['gave points away', '−', 'gave points away'],
 	threw_away: ['', '✗', 'threw it away'], best: ['about the best', '~', 'about the best'], good: ['good', '~', 'good'],
-	inaccuracy: ['an inaccuracy', '?!', 'inaccurate'], mistake: ['a mistake', '?', 'mistaken'], blunder: ['a blunder', '??', 'blunders'],
+	inaccuracy: ['an inaccuracy', '?!', 'inaccurate'], mistake: ['a mistake', '?', 'mistaken'], blunder: ['a blunder', '??', 'blundered'],
 	unknown: ['unknown', '', 'unknown'],
 };
 /** What cost time and nothing else: [one, several] in words. */

@@ -127,6 +127,7 @@ export class Review extends EventTarget {
 				this.progress = [this.moves.size, chosen];
 				this.#emit();
 			}
+			if (run !== this.#run) return;
 			carryOn(this.moves, decisive);
 			for (const { ply, player, before } of this.moves.values()) table.note(ply, player, before, game);
 		} catch (error) {

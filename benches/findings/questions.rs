@@ -98,7 +98,7 @@ fn end_of_input(build: &Path) -> Outcome<Figure> {
     for (number, seed) in SLOW.iter().enumerate().take(QUESTIONS) {
         let game = GameRef::Session { session: session(number) };
         let (position, want) = (position(*seed), vec![Want::Moves]);
-        client.request(Command::Inspect(Inspect { game, position, want }))?;
+        client.request(Command::Inspect(Inspect { game, position, want, draft: None }))?;
     }
     client.finish_input();
     let ended = Instant::now();

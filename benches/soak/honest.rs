@@ -362,7 +362,7 @@ fn search(root: &dyn AnyRoot, change: impl FnOnce(&mut Go)) -> Command {
 fn inspect(conversation: &mut Conversation, root: &dyn AnyRoot) -> Result<(), Trouble> {
     let (game, position) = game(root);
     let want = vec![Want::ToMove, Want::Legal, Want::Text, Want::Board];
-    let id = conversation.send(Command::Inspect(Inspect { game, position, want }))?;
+    let id = conversation.send(Command::Inspect(Inspect { game, position, want, draft: None }))?;
     match conversation.settle(&id)?.last.envelope.message {
         Message::Result(result) => match result.body {
             ResultBody::Inspect(inspected)

@@ -156,7 +156,7 @@ enum Command {
     /// List the games, rules, options and players
     Describe(describe::Args),
     /// Play matches between players and measure who is stronger
-    Arena(arena::Args),
+    Arena(Box<arena::Args>),
     /// Play pairs of games for matches that `plyd arena --nats` queues, on this machine
     #[cfg(feature = "fleet")]
     Worker(worker::Args),

@@ -166,7 +166,14 @@ mod tests {
             ("isolation", "stuck", lost, None, Some(Player::P1), "You lose: no move is left"),
             ("isolation", "stuck", won, None, Some(Player::P1), "You win: no move is left"),
             ("isolation", "stuck", lost, None, None, "p2 wins: no move is left"),
-            ("l-game", "stuck", won, None, Some(Player::P2), "You lose: the mover's L cannot move"),
+            (
+                "l-game",
+                "stuck",
+                won,
+                None,
+                Some(Player::P2),
+                "You lose: the L of the side to move has no other place",
+            ),
             ("l-game", "repetition", None, None, None, "A draw: the position occurred too often"),
             (
                 "sudoku",

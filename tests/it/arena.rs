@@ -296,6 +296,6 @@ done"#,
         ]));
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(said.contains("2 crash"), "{said}{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(said.contains("is given `legal=true`"), is_told, "{said}");
+        assert_eq!(said.contains("`,legal=true` behind it"), is_told, "{said}");
     }
 }

@@ -80,7 +80,6 @@ fn the_engine_still_moves_after_a_hint_on_its_turn() {
     terminal.says("hint 50ms", "hint: ");
     terminal.says("stop", "`go` lets the engine move");
     terminal.send("continue\r");
-    terminal.says("continue", "");
     terminal.says("hint 50ms", "hint: ");
     terminal.says("stop", "p2 (default) plays ");
     terminal.send("quit\r");

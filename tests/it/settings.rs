@@ -255,7 +255,10 @@ fn mistakes_in_the_file_are_named_with_their_line() {
         ("config = \"x\"", &[":1: there is no setting `config`"]),
         ("check = true", &[":1: there is no setting `check`"]),
         ("no-env = true", &[":1: there is no setting `no-env`"]),
-        ("[limits]\nconnections = 1", &[":1: [limits]: settings stand in no table"]),
+        (
+            "[limits]\nconnections = 1",
+            &[":1: there is no setting `limits`; if it is a table, leave its name out"],
+        ),
         ("limits.connections = 1", &[":1: there is no setting `limits`"]),
         ("\"a\\nb\\u001b[2J\" = 1", &[":1: there is no setting `a\\nb\\u{1b}[2J`"]),
         ("\"\" = 1", &[":1: there is no setting ``"]),

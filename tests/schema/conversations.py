@@ -36,7 +36,7 @@ SHORT = {
 """Rules under which games end soon; a game that is not here is played by its usual ones."""
 
 WANTS = ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "state", "svg",
-    "actions", "decisive"]
+    "actions", "decisive", "book", "edits"]
 
 CLOCKS = [
     {"kind": "per_move", "ms": 20},

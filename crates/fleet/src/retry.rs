@@ -49,7 +49,11 @@ where
 /// the same instant do not come back at the same instant.
 pub(super) fn pause(attempts: usize) -> Duration {
     let doublings = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX).min(10);
-    let whole = (Duration::from_millis(50) * 2_u32.pow(doublings)).min(LONGEST_PAUSE);
+    scattered((Duration::from_millis(50) * 2_u32.pow(doublings)).min(LONGEST_PAUSE))
+}
+
+/// A time, shortened by chance to half of it at least.
+pub(super) fn scattered(whole: Duration) -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     // The time alone is alike on machines whose clocks are good.
     let drawn = plyd_core::zobrist::mix(u64::from(now.subsec_nanos()) ^ u64::from(std::process::id())) % 501;

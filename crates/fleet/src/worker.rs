@@ -233,7 +233,9 @@ impl Worker {
                     // Others may play what this one may not, so it does not take it again and again.
                     rest = (rest * 2).clamp(out_of_the_way, LONGEST_REST);
                     searches = None;
-                    self.idle(rest).await;
+                    // By chance: else it might ask at the same moment of each round, and always be first.
+                    self.idle(out_of_the_way + retry::scattered(rest.saturating_sub(out_of_the_way) + AGAIN))
+                        .await;
                 }
             }
         }

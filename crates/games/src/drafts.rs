@@ -169,7 +169,8 @@ fn a_draft_shows_what_its_position_shows() {
 
 #[test]
 fn a_fault_says_where_it_is() {
-    let table: &[(&str, &str, &str, usize, Option<(usize, usize)>)] = &[
+    type Case = (&'static str, &'static str, &'static str, usize, Option<(usize, usize)>);
+    let table: &[Case] = &[
         ("isolation", "", "1../.1./..2 1", 5, Some((1, 1))),
         ("isolation", "", "..2/.../... 1", 2, Some((0, 2))),
         ("isolation", "", "1../.../... 1", 12, None),

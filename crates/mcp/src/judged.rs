@@ -59,7 +59,8 @@ pub(crate) fn review(
 ) -> Result<Value, ToolError> {
     let end = Instant::now() + time;
     let count = u32::try_from(moves.len()).unwrap_or(u32::MAX).max(1);
-    let limits = ReviewLimits { time: Some(time / count), ..ReviewLimits::default() };
+    // Half of it is for moves that seem to lose the game, and are searched twice.
+    let limits = ReviewLimits { time: Some(time / count / 2), doubt: 1, ..ReviewLimits::default() };
     let go_on = |_, _| match abandoned.0.load(Relaxed) || Instant::now() > end {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),

@@ -195,7 +195,9 @@ async fn asked_until_let_in(url: &str) -> BufReader<TcpStream> {
         let mut connection = connected(url).await;
         match asked(&mut connection).await {
             Some(204) => return connection,
-            status => assert_eq!(status, Some(503)),
+            // Its silence may have ended it, on a busy machine.
+            None | Some(503) => {}
+            status => panic!("{status:?}"),
         }
         assert!(tokio::time::Instant::now() < within, "nobody is let in");
         tokio::time::sleep(Duration::from_millis(10)).await;

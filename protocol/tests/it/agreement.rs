@@ -16,6 +16,7 @@ const REQUESTS: &str = r#"
 {"id":"1","cmd":"close","session":"s","connection":7}
 {"id":"1","cmd":"inspect","session":"s","position":{"start":"p","moves":["m"]},"want":["eval"]}
 {"id":"1","cmd":"inspect","game":"ijk","rules":{"size":4},"position":{}}
+{"id":"1","cmd":"inspect","game":"ijk","position":{},"want":["edits"],"draft":"p"}
 {"id":"1","cmd":"go","session":"s","position":{"start":"p","moves":["m"]},"mode":"move","clock":{"kind":"per_move","ms":1},"limit":{"nodes":1,"depth":1,"time_ms":1},"hard_ms":1,"elapsed_ms":1,"overhead_ms":1,"multipv":2,"searchmoves":["m"],"excludemoves":["m"],"info":{"events":["started"],"min_interval_ms":1},"options":{"depth":1},"queue":true}
 {"id":"1","cmd":"go","game":"ijk","rules":{"size":4},"position":{},"clock":{"kind":"increment","me_ms":1,"opp_ms":1,"inc_ms":1,"opp_inc_ms":1,"moves_to_go":1}}
 {"id":"1","cmd":"go","session":"s","position":{},"clock":{"kind":"delay","me_ms":1,"opp_ms":1,"delay_ms":1}}

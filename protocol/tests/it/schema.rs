@@ -76,7 +76,7 @@ fn definition<'a>(schemas: &'a [Value], line: &str, value: &Value) -> &'a Value 
     assert!(fields.is_subset(&known), "{line}");
     let required = definition["required"].as_array().unwrap();
     assert!(required.iter().all(|name| value.get(name.as_str().unwrap()).is_some()), "{line}");
-    *definition
+    definition
 }
 
 #[test]

@@ -140,13 +140,6 @@ impl<'m> Report<'m> {
         let ends: Vec<String> =
             endings.iter().map(|(by, games)| format!("{} {by}", grouped(*games))).collect();
         writeln!(out, "ended by: {}", ends.join(", "))?;
-        let is_without_legal = |player: &&str| player.starts_with("cmd=") && !player.contains("legal=true");
-        if endings.contains_key("crash") && self.players.iter().any(is_without_legal) {
-            writeln!(
-                out,
-                "a program that needs `x_legal`, the legal moves, is given `legal=true` behind its command"
-            )?;
-        }
         let (shortest, longest) = shortest.zip(*longest).unwrap_or_default();
         if *unplayed > 0 {
             let unplayed = grouped(*unplayed);

@@ -130,8 +130,9 @@ impl<'a> Lines<'a> {
         let fault = |message: String| SettingError { place: self.place(at), message };
         let Some(key) = keys.iter().find(|key| key.name() == name) else {
             if matches!(value.get_ref(), DeValue::Table(_)) {
-                let message = "settings stand in no table: leave this line out, and write them without one";
-                return Err(fault(format!("[{}]: {message}", echo(name))));
+                let name = echo(name);
+                let message = "leave its name out, and write the settings of plyd without one";
+                return Err(fault(format!("there is no setting `{name}`; if it is a table, {message}")));
             }
             let near = nearest(name, keys.iter().map(|key| key.name().to_owned()));
             return Err(fault(format!("there is no setting `{}`; the nearest is `{near}`", echo(name))));

@@ -47,7 +47,8 @@ impl Lines {
                 break end;
             }
             if self.ended {
-                return Err(refused("it closes where it is asked for a WebSocket".into()));
+                let message = "it closes where it is asked for a WebSocket";
+                return Err(LineError::Connect(io::Error::new(io::ErrorKind::UnexpectedEof, message)));
             }
         };
         self.web = Some(Box::new(Web { raw: vec![0; READ_BYTES], ..Web::default() }));

@@ -72,12 +72,15 @@ pub struct ReviewLimits {
     pub threads: usize,
     /// Size of the transposition table in MiB.
     pub hash_mb: usize,
+    /// How many times the limit of a move is spent once more on a move that seems to have lost the game; 0:
+    /// never. Whoever is told of a blunder looks for the better move, and must not do so where there is none.
+    pub doubt: u32,
 }
 
 impl Default for ReviewLimits {
     /// One thread, without an end.
     fn default() -> Self {
-        Self { nodes: None, time: None, threads: 1, hash_mb: Options::default().hash_mb }
+        Self { nodes: None, time: None, threads: 1, hash_mb: Options::default().hash_mb, doubt: 8 }
     }
 }
 
@@ -90,8 +93,8 @@ impl ReviewLimits {
 
     /// The limits of a search in doubt.
     fn in_doubt(&self) -> SearchLimits {
-        let nodes = self.nodes.map(|nodes| nodes.saturating_mul(u64::from(DOUBT)));
-        let time = self.time.map(|time| time.saturating_mul(DOUBT));
+        let nodes = self.nodes.map(|nodes| nodes.saturating_mul(u64::from(self.doubt)));
+        let time = self.time.map(|time| time.saturating_mul(self.doubt));
         SearchLimits { nodes, time, ..SearchLimits::default() }
     }
 }
@@ -134,10 +137,6 @@ pub struct ReviewedMove {
     /// The better move with what would follow, if the mark says that there is one.
     pub better: Option<Line>,
 }
-
-/// How many times the limit of a move is spent once more on a move that seems to have lost the game: whoever
-/// is told of a blunder looks for the better move, and must not do so where there is none.
-const DOUBT: u32 = 8;
 
 /// Reviews games under the same rules.
 pub struct Reviewer {
@@ -304,7 +303,7 @@ impl Reviewer {
         before: Option<Evaluation>,
         after: Option<Evaluation>,
     ) -> Result<Option<Line>, Fault> {
-        let (Some(before), Some(after)) = (before, after) else { return Ok(None) };
+        let (Some(before), Some(after), 1..) = (before, after, self.limits.doubt) else { return Ok(None) };
         let is_lost = value::proof(&after).is_some_and(|proof| proof.result.is_lt());
         let loss = mark::loss(&before, &after, self.decisive);
         if !is_lost || value::proof(&before).is_some() || !mark::of(&before, &after, false, loss).is_error() {

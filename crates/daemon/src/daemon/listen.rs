@@ -102,8 +102,8 @@ pub(super) fn listen_advice(error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::AddrInUse {
         return error;
     }
-    let advice = "another server may run there, or a plyd that ends and lets searches go on before; wait for that one, \
-                  or choose another port (0 for any free one)";
+    let advice = "another server may run there, or a plyd that has not ended yet: wait for that one, or \
+                  choose another port (0 for any free one)";
     io::Error::new(error.kind(), format!("{error}: {advice}"))
 }
 

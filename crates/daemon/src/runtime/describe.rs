@@ -98,7 +98,7 @@ pub(crate) fn log_faults(games: &[&'static Entry]) {
                     game = entry.name,
                     step = step.title,
                     rule,
-                    "the lesson lacks a step: there is no such rule"
+                    "the lesson lacks a step: its rule cannot be read"
                 );
             }
         }

@@ -38,11 +38,13 @@ impl Layout {
         let chance = self.awaits || variant.is_some_and(|variant| variant.chance);
         let mut edits: Vec<Edit> = places(self.size).map(|place| self.tile_edit(text, place)).collect();
         edits.push(mover_edit(text, self.mover, |mover| Self { mover, ..self.clone() }.text()));
-        if self.last.is_some() || variant.is_some_and(|variant| variant.skip == Skip::Flip) {
+        let flips = variant.is_some_and(|variant| variant.skip == Skip::Flip);
+        if self.last.is_some() || flips {
             let choice = |place| {
-                let last = Some(place);
-                Choice::new(place_text(place), text, &Self { last, ..self.clone() }.text())
-                    .so(self.last == last)
+                let is_so = self.last == Some(place);
+                // Where no rule needs it, it can go.
+                let last = Some(place).filter(|_| flips || !is_so);
+                Choice::new(place_text(place), text, &Self { last, ..self.clone() }.text()).so(is_so)
             };
             edits.push(Edit::of("Tile placed last", places(self.size).map(choice).collect()));
         }

@@ -1,7 +1,7 @@
 //! What a position's text says, legal or not, and what can be changed in it by hand.
 
 use super::board::{Board, MAX_CELLS, MAX_SIDE, MIN_SIDE, UNPLACED};
-use super::notation::{Layout, column_label};
+use super::layout::{Layout, column_label};
 use super::rules::Position;
 use super::sizes::Size;
 use crate::bits::Bits;
@@ -14,6 +14,17 @@ use std::sync::Arc;
 /// What can stand on a cell, as texts have it, with its name.
 const CONTENTS: [(u8, &str); 4] =
     [(b'1', "Token of player 1"), (b'2', "Token of player 2"), (b'x', "Blocked"), (b'.', "Open")];
+
+impl Layout {
+    /// Reads a position's text.
+    ///
+    /// # Errors
+    /// [`OpenError::Malformed`] if the text does not follow the grammar; [`OpenError::Impossible`] if the
+    /// game has no board of that size, a token occurs twice, or the tokens contradict the mover.
+    pub fn parse(text: &str) -> Result<Self, OpenError> {
+        Ok(Sheet::read(text)?.layout()?)
+    }
+}
 
 /// A position's text: any number of tokens, and anybody to move.
 #[derive(Clone, Debug)]

@@ -21,6 +21,7 @@ mod board;
 mod decided;
 mod draft;
 pub mod eval;
+mod layout;
 mod lesson;
 pub mod notation;
 mod openings;

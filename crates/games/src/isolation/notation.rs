@@ -4,12 +4,14 @@
 //! Reads untrusted texts; the rules decide whether a move is legal.
 
 use super::draft::Sheet;
+pub use super::layout::Layout;
+use super::layout::column_label;
 use super::rules::{Isolation, Position, Target};
 use super::sizes::Size;
 use super::theory;
 use crate::bits::Bits;
 use crate::flood::Flood;
-use plyd_core::game::{BookEntry, Drawing, Layer, Mark, Notation, OpenError, Setting, Side};
+use plyd_core::game::{BookEntry, Drawing, Layer, Mark, Notation, Setting, Side};
 
 /// How a position is written.
 pub(super) const POSITION_GRAMMAR: &str = "Rows from the top joined by `/`, each cell `.` (open), `x` (blocked), `1` or `2` \
@@ -18,47 +20,6 @@ pub(super) const POSITION_GRAMMAR: &str = "Rows from the top joined by `/`, each
 /// How a move is written.
 pub(super) const MOVE_GRAMMAR: &str =
     "The cell to go to: column letter and row number counted from the top left, `a1` to `o15`.";
-
-/// A position text taken apart: its size is known before the game that can hold the position is.
-///
-/// ```
-/// use plyd_core::game::Game;
-/// use plyd_games::isolation::notation::Layout;
-/// use plyd_games::isolation::rules::Isolation;
-///
-/// let layout = Layout::parse("1../.../..2 1").unwrap();
-/// let game = Isolation::<u64>::new(3, 3);
-/// let mut moves = Vec::new();
-/// game.moves(&layout.position(&game), &mut moves);
-/// assert_eq!(moves.len(), 2);
-/// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Layout {
-    /// The size of the board.
-    pub size: Size,
-    /// The cells that are open, by number.
-    pub(super) open: Vec<u8>,
-    pub(super) tokens: [u8; 2],
-    pub(super) mover: Side,
-}
-
-impl Layout {
-    /// Reads a position's text.
-    ///
-    /// # Errors
-    /// [`OpenError::Malformed`] if the text does not follow the grammar; [`OpenError::Impossible`] if the
-    /// game has no board of that size, a token occurs twice, or the tokens contradict the mover.
-    pub fn parse(text: &str) -> Result<Self, OpenError> {
-        Ok(Sheet::read(text)?.layout()?)
-    }
-
-    /// The position in a game on a board of that size.
-    #[must_use]
-    pub fn position<B: Bits>(&self, game: &Isolation<B>) -> Position<B> {
-        let open = self.open.iter().fold(B::EMPTY, |open, &cell| open | B::single(cell));
-        game.position(open, self.tokens, self.mover)
-    }
-}
 
 impl<B: Bits> Notation for Isolation<B> {
     fn position_text(&self, pos: &Position<B>) -> String {
@@ -123,11 +84,6 @@ impl<B: Bits> Notation for Isolation<B> {
     }
 }
 
-/// The letter of a column.
-pub(super) fn column_label(column: usize) -> char {
-    char::from(b'a' + column as u8)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -135,6 +91,7 @@ mod tests {
     use super::super::oracle::random_games;
     use super::*;
     use plyd_core::game::Game;
+    use plyd_core::game::OpenError;
 
     #[test]
     fn positions_and_moves_read_back() {

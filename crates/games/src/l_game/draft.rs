@@ -1,7 +1,7 @@
 //! What a position's text says, legal or not, and what can be changed in it by hand.
 
 use super::board::{AT, CELLS, Cells, NAMES, NOWHERE, PAIR_CELLS, State, pair_of};
-use super::notation::{START, cell, cell_text, cells, l_text, placement, row_and_column, word_count};
+use super::words::{START, cell, cell_text, cells, l_text, placement, row_and_column, word_count};
 use super::{LGame, Position};
 use plyd_core::effort::Effort;
 use plyd_core::game::{

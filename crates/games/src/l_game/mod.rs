@@ -41,6 +41,7 @@ mod perfect;
 mod published;
 mod solution;
 mod tablebase;
+mod words;
 
 pub use entry::ENTRY;
 pub use neutrals::Neutrals;

@@ -3,8 +3,10 @@
 //! An L is named by the cell where its two bars meet and the direction (N, E, S, W) of its short end; its
 //! long end then lies on the only side where it fits.
 
-use super::board::{AT, Cells, DIRECTIONS, NAMES, NOWHERE, pair_mask, pair_of};
+use super::board::{Cells, pair_mask, pair_of};
 use super::draft::Sheet;
+pub(super) use super::words::START;
+use super::words::{cell, cell_text, cells, l_text, placement, word_count};
 use super::{LGame, Move, Position};
 use plyd_core::game::{Drawing, Notation, OpenError, Setting};
 
@@ -17,9 +19,6 @@ Coordinates go from 1 to 4, x to the right, y down. Letters in any case, tokens 
 pub(super) const MOVE_GRAMMAR: &str = "`x y d`: where the L goes, or `x y d fx fy tx ty`: and a token goes from f to t, \
 another cell. With the rule neutrals `both` two token moves may follow, `x y d f t f t`; written with origins and \
 destinations sorted, and with the fewest token moves that lead to the position.";
-
-/// The text of the position where the game begins unless another is given.
-pub(super) const START: &str = "3 1 W 1 1 4 4 2 4 E 1";
 
 /// Reads a position's text.
 ///
@@ -98,59 +97,9 @@ impl Notation for LGame {
     }
 }
 
-pub(super) fn l_text(l: u8) -> String {
-    let (corner, direction) = NAMES[usize::from(l)];
-    format!("{} {}", cell_text(corner), DIRECTIONS[usize::from(direction)])
-}
-
-pub(super) fn cell_text(cell: u8) -> String {
-    format!("{} {}", cell / 4 + 1, cell % 4 + 1)
-}
-
-pub(super) fn row_and_column(cell: u8) -> (usize, usize) {
-    (usize::from(cell % 4), usize::from(cell / 4))
-}
-
-/// The cells of a set, sorted by x, then y.
-pub(super) fn cells(set: Cells) -> impl Iterator<Item = u8> {
-    (0..16).filter(move |cell| set >> cell & 1 == 1)
-}
-
 /// The index of a pair that is given as a set of two cells.
 fn pair_on(set: Cells) -> u8 {
     pair_of(set.trailing_zeros() as usize, 15 - set.leading_zeros() as usize)
-}
-
-pub(super) fn placement(x: &str, y: &str, direction: &str) -> Result<u8, OpenError> {
-    let corner = cell(x, y)?;
-    let direction = DIRECTIONS
-        .iter()
-        .position(|letter| direction.eq_ignore_ascii_case(letter.encode_utf8(&mut [0; 4])))
-        .ok_or_else(|| OpenError::Malformed("the direction of an L is one of N, E, S, W".to_owned()))?;
-    match AT[corner][direction] {
-        NOWHERE => Err(OpenError::Impossible("the short end of an L lies off the board".to_owned())),
-        l => Ok(l),
-    }
-}
-
-pub(super) fn cell(x: &str, y: &str) -> Result<usize, OpenError> {
-    Ok(4 * coordinate(x)? + coordinate(y)?)
-}
-
-/// A coordinate, from 0.
-fn coordinate(word: &str) -> Result<usize, OpenError> {
-    match word.as_bytes() {
-        [digit @ b'1'..=b'4'] => Ok(usize::from(digit - b'1')),
-        digits if digits.iter().all(u8::is_ascii_digit) => {
-            Err(OpenError::Impossible("a coordinate lies off the board: they go from 1 to 4".to_owned()))
-        }
-        _ => Err(OpenError::Malformed("a coordinate is a digit from 1 to 4".to_owned())),
-    }
-}
-
-/// How many words there are, of which at most twelve were split off.
-pub(super) fn word_count(words: &[&str]) -> String {
-    if words.len() > 11 { "more".to_owned() } else { words.len().to_string() }
 }
 
 fn sentence(error: OpenError) -> String {

@@ -5,7 +5,7 @@ use super::layout::{Layout, ascending};
 use super::presets::{Choice as GameChoice, Preset};
 use super::rules::{Fill, Sudoku};
 use super::state_text;
-use super::written::cell_text;
+use super::written::{TABOO, cell_text};
 use plyd_core::effort::Effort;
 use plyd_core::game::{Change, Choice, Draft, Edit, Game, Rules, Side, TextFault, mover_edit, offset_in};
 use std::sync::Arc;
@@ -18,19 +18,31 @@ const POINTS_A_REGION: i32 = 7;
 struct Editor<'a> {
     layout: &'a Layout,
     head: String,
-    tail: String,
+    /// What stands behind it, as [`Layout::parts`] has it: a choice changes one part, so that the others need
+    /// not be written for each choice.
+    parts: [String; 4],
 }
+
+/// The parts that choices change.
+const SCORES: usize = 0;
+const DECLARED: usize = 1;
+const ALLOWED: usize = 3;
 
 impl<'a> Editor<'a> {
     fn new(layout: &'a Layout) -> Self {
-        Self { layout, head: layout.head(), tail: layout.tail() }
+        Self { layout, head: layout.head(), parts: layout.parts() }
     }
 
-    /// A choice that changes what stands behind the cells.
-    fn behind(&self, label: impl Into<String>, next: &Layout) -> Choice {
-        let mut choice = Choice::new(label, &self.tail, &next.tail());
-        choice.change.from += self.head.len();
-        choice.change.to += self.head.len();
+    /// Where a part begins.
+    fn start(&self, part: usize) -> usize {
+        self.head.len() + self.parts[..part].iter().map(String::len).sum::<usize>()
+    }
+
+    /// A choice that changes a part behind the cells.
+    fn behind(&self, label: impl Into<String>, part: usize, next: &str) -> Choice {
+        let mut choice = Choice::new(label, &self.parts[part], next);
+        choice.change.from += self.start(part);
+        choice.change.to += self.start(part);
         choice
     }
 
@@ -65,17 +77,32 @@ impl<'a> Editor<'a> {
     }
 
     /// Which values are declared taboo at each cell.
-    fn declared(&self) -> impl Iterator<Item = Edit> {
-        (0..self.layout.values.len()).map(|cell| {
+    fn declared(&self) -> Vec<Edit> {
+        let known = &self.layout.taboo;
+        let start = self.start(DECLARED);
+        // Where each of those that are declared begins, and where the last one ends.
+        let mut ends = vec![start + if known.is_empty() { 0 } else { TABOO.len() }];
+        for &mv in known {
+            ends.push(ends[ends.len() - 1] + self.layout.taboo_word(mv).len());
+        }
+        let change = |mv: Fill| match known.binary_search(&mv) {
+            Ok(_) if known.len() == 1 => Change { from: start, to: ends[1], put: String::new() },
+            Ok(at) => Change { from: ends[at], to: ends[at + 1], put: String::new() },
+            Err(at) => {
+                let before = if known.is_empty() { TABOO } else { "" };
+                Change { from: ends[at], to: ends[at], put: before.to_owned() + &self.layout.taboo_word(mv) }
+            }
+        };
+        let edit = |cell: usize| {
             let choice = |value: u8| {
                 let mv = Fill { cell: cell as u16, value };
-                let taboo = toggled(&self.layout.taboo, mv);
-                let is_so = self.layout.taboo.contains(&mv);
-                self.behind(value.to_string(), &Layout { taboo, ..self.without_cells() }).so(is_so)
+                let is_so = known.binary_search(&mv).is_ok();
+                Choice { label: value.to_string(), piece: None, owner: None, is_so, change: change(mv) }
             };
             let choices = (1..=self.layout.side() as u8).map(choice).collect();
             Edit::at("Declared taboo", self.layout.place(cell), choices)
-        })
+        };
+        (0..self.layout.values.len()).map(edit).collect()
     }
 
     /// Who may play at each cell.
@@ -85,17 +112,28 @@ impl<'a> Editor<'a> {
                 let is_so = lists[side.index()].contains(&(cell as u16));
                 let mut next = lists.clone();
                 next[side.index()] = toggled(&next[side.index()], cell as u16);
-                let next = Layout { allowed: next.map(Some), ..self.without_cells() };
-                self.behind(format!("Player {}", side.index() + 1), &next).owner(Some(side)).so(is_so)
+                let next = Layout { allowed: next.map(Some), ..self.without_lists() };
+                self.behind(format!("Player {}", side.index() + 1), ALLOWED, &next.allowed_text())
+                    .owner(Some(side))
+                    .so(is_so)
             };
             Edit::at("May play here", self.layout.place(cell), Side::ALL.map(choice).into())
         };
         (0..self.layout.values.len()).map(edit).collect()
     }
 
-    /// The layout without its cells, of which the choices behind them are quicker to make.
-    fn without_cells(&self) -> Layout {
-        Layout { values: Vec::new(), owners: Vec::new(), history: Vec::new(), ..self.layout.clone() }
+    /// A layout of this shape without what is long.
+    fn without_lists(&self) -> Layout {
+        Layout {
+            shape: self.layout.shape,
+            values: Vec::new(),
+            owners: Vec::new(),
+            taboo: Vec::new(),
+            scores: self.layout.scores,
+            mover: self.layout.mover,
+            allowed: [None, None],
+            history: Vec::new(),
+        }
     }
 
     /// What concerns no cell.
@@ -109,9 +147,13 @@ impl<'a> Editor<'a> {
             let choice = |points: i32| {
                 let mut scores = self.layout.scores;
                 scores[side.index()] = points;
-                self.behind(points.to_string(), &Layout { scores, ..self.without_cells() })
-                    .owner(Some(side))
-                    .so(points == now)
+                self.behind(
+                    points.to_string(),
+                    SCORES,
+                    &Layout { scores, ..self.without_lists() }.scores_text(),
+                )
+                .owner(Some(side))
+                .so(points == now)
             };
             let choices = (0..=most).chain(Some(now).filter(|&now| now > most)).map(choice).collect();
             Edit::of(["Points of player 1", "Points of player 2"][side.index()], choices)

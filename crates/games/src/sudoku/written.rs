@@ -13,6 +13,9 @@ pub(super) fn write(game: &Sudoku, pos: &Position) -> String {
     Layout::of(game, pos).text()
 }
 
+/// Before the moves that are declared taboo.
+pub(super) const TABOO: &str = " ; taboo";
+
 impl Layout {
     /// What the text of a position says.
     pub(super) fn of(game: &Sudoku, pos: &Position) -> Self {
@@ -34,7 +37,7 @@ impl Layout {
 
     /// The text.
     pub(super) fn text(&self) -> String {
-        self.head() + &self.tail()
+        self.head() + &self.parts().concat()
     }
 
     /// What stands before the first `;`.
@@ -47,18 +50,29 @@ impl Layout {
         text
     }
 
-    /// What stands behind the cells, from the space before the first `;` on.
-    pub(super) fn tail(&self) -> String {
+    /// What stands behind the cells: scores, declared moves, mover and allowed cells, each from the space
+    /// before its `;` on.
+    pub(super) fn parts(&self) -> [String; 4] {
+        let taboo: String = self.taboo.iter().map(|&mv| self.taboo_word(mv)).collect();
+        let taboo = if taboo.is_empty() { taboo } else { TABOO.to_owned() + &taboo };
+        [self.scores_text(), taboo, format!(" ; mover {}", self.mover.index() + 1), self.allowed_text()]
+    }
+
+    /// The part of the scores.
+    pub(super) fn scores_text(&self) -> String {
         let [first, second] = self.scores;
-        let mut text = format!(" ; scores {first} {second}");
-        if !self.taboo.is_empty() {
-            text += " ; taboo";
-            for mv in &self.taboo {
-                let (row, column) = self.place(mv.cell.into());
-                text += &format!(" {row},{column},{}", mv.value);
-            }
-        }
-        text += &format!(" ; mover {}", self.mover.index() + 1);
+        format!(" ; scores {first} {second}")
+    }
+
+    /// A move of those that are declared taboo, with the space before it.
+    pub(super) fn taboo_word(&self, mv: Fill) -> String {
+        let (row, column) = self.place(mv.cell.into());
+        format!(" {row},{column},{}", mv.value)
+    }
+
+    /// The part of the allowed cells.
+    pub(super) fn allowed_text(&self) -> String {
+        let mut text = String::new();
         for (player, cells) in (1..).zip(&self.allowed) {
             let Some(cells) = cells else { continue };
             text += &format!(" ; allowed{player}");

@@ -125,7 +125,10 @@ impl Store {
         }
         let place = to.to_str().ok_or_else(|| StoreError::refused("the file's name is no text"))?;
         sqlite::make_private(to)?;
-        self.db.execute("VACUUM INTO $1", &[place.into()])?;
+        self.db.execute("VACUUM INTO $1", &[place.into()]).inspect_err(|_| {
+            // Of a copy that failed nothing stays in the way of the next one.
+            let _ = std::fs::remove_file(to);
+        })?;
         // VACUUM INTO leaves it to the system when the copy reaches the disk.
         std::fs::File::open(to)?.sync_all()?;
         Ok(())
