@@ -20,8 +20,10 @@ test('a look is what the page expects', () => {
 		const parts = Object.entries(look.default({}));
 		assert.ok(parts.length > 0, name);
 		for (const [part, does] of parts) {
-			assert.ok(['input', 'piece', 'mark', 'words', 'slide', 'entry'].includes(part), `${name}: ${part}`);
-			assert.equal(typeof does, 'function', `${name}: ${part}`);
+			// The rules of a first game; everything else is a function.
+			const type = part === 'first' ? 'object' : 'function';
+			assert.ok(['input', 'piece', 'mark', 'words', 'slide', 'entry', 'first'].includes(part), `${name}: ${part}`);
+			assert.equal(typeof does, type, `${name}: ${part}`);
 		}
 	}
 });
