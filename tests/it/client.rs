@@ -1,7 +1,7 @@
 //! The crate `plyd-client` against the real command: whole games by both of its engines, and what becomes of
 //! searches.
 
-use std::path::Path;
+use std::os::unix::net::UnixStream;
 
 use plyd::client::{self, Address, Client, Engine, Error, Game, Limit, blocking, greeting};
 use plyd_protocol::{ErrorCode, InspectResult, NewGame, Outcome, Setting, ToMove, Want};
@@ -148,7 +148,7 @@ fn both_engines_find_a_server_at_a_socket() {
     let folder = Folder::new("client");
     let path = folder.path.join("socket");
     let _server = process::spawn(process::plyd(["serve", "--unix", path.to_str().unwrap()]));
-    crate::common::until("a socket", || Path::new(&path).exists());
+    crate::common::until("a socket that is listened at", || UnixStream::connect(&path).is_ok());
     let address = Address::read(&format!("unix={}", path.display())).unwrap();
     let mut plyd = blocking::Engine::open(&address).unwrap();
     assert_eq!(plyd.server().server.name, "plyd");

@@ -375,7 +375,7 @@ fn nothing_is_said_to_be_served_by_a_daemon_that_cannot_start() {
     let output = process::output(process::plyd(served));
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains(&address) && said.contains("searches go on"), "{said}");
+    assert!(said.contains(&address) && said.contains("has not ended yet"), "{said}");
     assert!(!said.contains("listening on 127") && !said.contains("listening on /"), "{said}");
     assert!(!socket.exists(), "its socket is gone with it");
 }
