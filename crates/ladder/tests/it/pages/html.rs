@@ -44,8 +44,7 @@ async fn standings_pools_bots_and_games_show_what_is_there() {
     assert!(games.contains("1 : 0") && games.contains("\u{bd} : \u{bd}"), "{games}");
     let game = site.page(&format!("/game/{first}")).await;
     for expected in [
-        "ann-0 wins. The mover",
-        "L cannot move: the other side wins.",
+        "ann-0 wins. The L of the side to move has no other place: it loses.",
         "The board after 4 of 4 plies",
         "+1.25",
         "<svg class=\"scores\"",
