@@ -259,7 +259,7 @@ def validate(name, conversation, validators, seen):
         if not errors:
             plain = without_extensions(message) if is_request else message
             model = (plyd_requests.Request if is_request else plyd_messages.Message).model_validate(plain)
-            again = model.model_dump(mode="json", exclude_unset=True)
+            again = model.model_dump(mode="json", exclude_unset=True, by_alias=True)
             assert again == plain, (name, message, again)
             seen[message["cmd"] if is_request else message["type"] + message.get("of", "")] += 1
 

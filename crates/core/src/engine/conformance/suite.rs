@@ -432,7 +432,7 @@ mod tests {
             ),
             (
                 "step `End`: nim: the rule `most`: expected an integer",
-                Entry { lesson: &[LessonStep { rules: "most=99", ..STEP }], ..NIM },
+                Entry { lesson: &[LessonStep { rules: "most=99", ..STEP }], rules: nim::ENTRY.rules, ..NIM },
             ),
             ("step `End`: nim", Entry { lesson: &[LessonStep { start: "three 1", ..STEP }], ..NIM }),
             ("step `End`: nobody moves", Entry { lesson: &[LessonStep { start: "0 1", ..STEP }], ..NIM }),
