@@ -121,6 +121,14 @@ async function assertFits(page) {
   assert.deepEqual(page.faults, []);
 }
 
+/** Each column of the standings can be seen without scrolling. */
+async function assertColumnsFit(page) {
+  for (const cell of await page.locator('.standings thead th').all()) {
+    const box = await cell.boundingBox();
+    assert.ok(box.x >= 0 && box.x + box.width <= page.viewportSize().width, `${await cell.textContent()}: ${JSON.stringify(box)}`);
+  }
+}
+
 // The whole way on either screen: by a mouse, and by fingers.
 for (const [screen, owner, bot, press, options] of [['desktop', 'ann', 'kari', 'click', {}], ['phone', 'fay', 'pocket', 'tap', PHONE]]) {
   test(`an owner registers a bot, it joins, and a game is watched to its end: ${screen}`, async (t) => {
@@ -234,12 +242,17 @@ test('the standings and a bot are what one came for, on a phone, too', async () 
   for (const [options, height] of [[{ viewport: { width: 820, height: 560 } }, 560], [PHONE, PHONE.viewport.height]]) {
     const page = await visit('/', options);
     const width = page.viewportSize().width;
-    // Each column can be seen without scrolling.
-    for (const cell of await page.locator('.standings thead th').all()) {
-      const box = await cell.boundingBox();
-      assert.ok(box.x >= 0 && box.x + box.width <= width, `${await cell.textContent()}: ${JSON.stringify(box)}`);
-    }
+    await assertColumnsFit(page);
     if (height === 560) await picture(page, 'ladder-standings');
+    // Whatever stands in them.
+    await page.locator('.standings tbody tr').first().evaluate((row) => {
+      const tags = ['anchor', 'disabled', 'not yet rated', 'apart'].map((tag) => `<span class="tag">${tag}</span>`);
+      row.cells[1].insertAdjacentHTML('beforeend', ` ${tags.join(' ')}`);
+      ['\u22121234', '\u22121434 to \u22121034', '123456', '100 %'].forEach((text, at) => {
+        row.cells[at + 2].textContent = text;
+      });
+    });
+    await assertColumnsFit(page);
     await page.goto(`${url}/bot/${rival}`);
     assert.match(await page.locator('main').textContent(), /Rank \d+ in the table by all games/);
     if (height === 560) await picture(page, 'ladder-bot', { width: 820, height: 588 });
