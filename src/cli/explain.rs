@@ -2,15 +2,15 @@
 //!
 //! Knows the page alone, which has a section for each code.
 
-use std::io::Write;
-
 use std::ffi::OsStr;
+use std::io::Write;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 
 use super::columns::Columns;
 use super::failure::Failure;
+use super::nearest::nearest;
 use crate::arena::ForfeitKind;
 
 /// The page, which is part of the program, so that it fits its version and is there without a network.
@@ -59,12 +59,9 @@ impl TypedValueParser for Codes {
     ) -> Result<Self::Value, clap::Error> {
         let asked = value.to_string_lossy();
         names().find(|name| *name == asked).ok_or_else(|| {
-            let near = names().max_by(|a, b| {
-                let likeness = |name: &str| strsim::jaro_winkler(name, &asked);
-                likeness(a).total_cmp(&likeness(b))
-            });
-            let near = near.map(|name| format!("; the nearest is `{name}`")).unwrap_or_default();
-            let message = format!("there is no code `{asked}`{near}; `plyd explain` lists all");
+            let near = nearest(&asked, names().map(str::to_owned));
+            let message =
+                format!("there is no code `{asked}`; the nearest is `{near}`; `plyd explain` lists all");
             command.clone().error(ErrorKind::InvalidValue, message)
         })
     }

@@ -42,6 +42,7 @@ mod man;
 mod mcp;
 #[cfg(feature = "fleet")]
 mod nats;
+mod nearest;
 mod new_game;
 mod operator;
 mod output;

@@ -20,7 +20,8 @@ const DEFAULT_TIME: TimeControl = TimeControl::PerMove(Duration::from_millis(100
 /// What says where a player is.
 const PLACES: &str = "cmd, tcp, ws, tls, wss or unix";
 
-/// Settings that the arena takes itself; others go to the player.
+/// The commonest of the settings that the arena takes itself. No player has one whose name differs from theirs
+/// in large letters alone, so that such a name is a mistake.
 const OURS: [&str; 5] = ["cmd", "legal", "time", "nodes", "depth"];
 
 /// The most players that one text stands for.
@@ -111,13 +112,12 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     if limit.is_empty() {
         time = time.or(Some(DEFAULT_TIME));
     }
-    let options = match &address {
-        None if is_program(text) => {
-            let program = text.split(',').next().unwrap_or_default();
+    let options = match (&address, program(text)) {
+        (Some(_), _) => foreign_options(entry, &options),
+        (None, Some(program)) => {
             return Err(format!("a program stands behind `cmd=`, as in --player \"cmd={program}\""));
         }
-        Some(_) => foreign_options(entry, &options),
-        None => own_options(entry, &options)?,
+        (None, None) => own_options(entry, &options)?,
     };
     let address = address.map_or_else(own_program, Ok)?;
     let build = build(&address);
@@ -133,10 +133,10 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     })
 }
 
-/// Whether a text names a program or a file, where a player of ours is expected.
-fn is_program(text: &str) -> bool {
+/// The program or file that a text names, where a player of ours is expected.
+fn program(text: &str) -> Option<&str> {
     let first = text.split(',').next().unwrap_or_default();
-    !first.contains('=') && first.contains(['/', '\\', '.', ' '])
+    (!first.contains('=') && first.contains(['/', '\\', '.', ' '])).then_some(first)
 }
 
 /// What distinguishes a program from another build of it. None for a server, and for a program that is

@@ -12,7 +12,8 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::given::{GivenSetting, Place, SettingError, Value};
-use super::keys::{Key, Kind, nearest};
+use super::keys::{Key, Kind};
+use crate::cli::nearest::nearest;
 use crate::cli::system::open_without_waiting;
 
 /// The most that a file may hold.

@@ -61,13 +61,6 @@ pub(super) fn variable(name: &str) -> String {
     format!("{PREFIX}{}", name.to_ascii_uppercase().replace('-', "_"))
 }
 
-/// The one of several names that a wrong name is most like.
-pub(super) fn nearest(wrong: &str, names: impl Iterator<Item = String>) -> String {
-    let plain = |name: &str| name.to_ascii_lowercase().replace('_', "-");
-    let likeness = |name: &String| strsim::jaro_winkler(&plain(wrong), &plain(name));
-    names.max_by(|one, other| likeness(one).total_cmp(&likeness(other))).unwrap_or_default()
-}
-
 impl Key {
     /// Its name in a file, which is that of the flag.
     pub(in crate::cli) fn name(&self) -> &str {
@@ -140,27 +133,6 @@ impl Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_name_is_the_one_that_was_meant() {
-        for (wrong, meant) in [
-            ("hash", "hash-mb"),
-            ("hash_mb", "hash-mb"),
-            ("HashMB", "hash-mb"),
-            ("conections", "connections"),
-            ("connection", "connections"),
-            ("token", "token-file"),
-            ("clients", "clients-file"),
-            ("ws-origins", "ws-origin"),
-            ("verbosity", "verbose"),
-            ("thread", "threads"),
-            ("request-mb-in-all", "request-mb"),
-            ("keep-alive", "keepalive"),
-        ] {
-            assert_eq!(nearest(wrong, keys().iter().map(|key| key.name().to_owned())), meant, "{wrong}");
-        }
-        assert_eq!(nearest("", std::iter::empty()), "");
-    }
 
     #[test]
     fn every_flag_has_a_form() {

@@ -11,9 +11,10 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 
 use super::given::{GivenSetting, Place, SettingError, Value};
-use super::keys::{Key, Kind, LOG_FILTER, PREFIX, RUST_LOG, command, keys, nearest, variable};
+use super::keys::{Key, Kind, LOG_FILTER, PREFIX, RUST_LOG, command, keys, variable};
 use super::{Reading, Settings, file};
 use crate::cli::failure::Failure;
+use crate::cli::nearest::nearest;
 use crate::cli::system::elements;
 use crate::cli::verbosity::own_directives;
 
