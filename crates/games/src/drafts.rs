@@ -34,7 +34,7 @@ fn samples() -> Vec<Sample> {
 fn draft(sample: &Sample, text: &str) -> Draft {
     let effort = Effort::free();
     let draft = (sample.entry.edits.unwrap())(&sample.rules, text, &effort);
-    let error = sample.at(text).root_or_error().err();
+    let error = open(sample, text).err();
     let found = draft.fault.as_ref();
     assert_eq!(found.map(|fault| &fault.error), error.as_ref(), "{sample}: {text:?}");
     if let Some(fault) = found {
@@ -54,14 +54,9 @@ fn draft(sample: &Sample, text: &str) -> Draft {
     draft
 }
 
-trait RootOrError {
-    fn root_or_error(&self) -> Result<Arc<dyn AnyRoot>, OpenError>;
-}
-
-impl RootOrError for Sample {
-    fn root_or_error(&self) -> Result<Arc<dyn AnyRoot>, OpenError> {
-        (self.entry.open)(&self.rules, self.start.as_deref(), &Effort::free())
-    }
+/// The position that a text is.
+fn open(sample: &Sample, text: &str) -> Result<Arc<dyn AnyRoot>, OpenError> {
+    (sample.entry.open)(&sample.rules, Some(text), &Effort::free())
 }
 
 /// The text of a position that a random game comes to.
@@ -123,7 +118,7 @@ fn set_up(sample: &Sample, from: &str, to: &str) -> usize {
                 chosen += 1;
             }
         }
-        let reached = sample.at(&now.text).root_or_error();
+        let reached = open(sample, &now.text);
         if reached.is_ok_and(|root| root.text() == to) {
             assert_eq!(now.fault, None);
             return chosen;

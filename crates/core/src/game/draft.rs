@@ -92,13 +92,12 @@ pub struct Choice {
 impl Choice {
     /// A choice that is not so yet, which leads from one text to another.
     pub fn new(label: impl Into<String>, from: &str, to: &str) -> Self {
-        Self {
-            label: label.into(),
-            piece: None,
-            owner: None,
-            is_so: false,
-            change: Change::between(from, to),
-        }
+        Self::of(label, Change::between(from, to))
+    }
+
+    /// A choice that is not so yet, of which the change is known.
+    pub fn of(label: impl Into<String>, change: Change) -> Self {
+        Self { label: label.into(), piece: None, owner: None, is_so: false, change }
     }
 
     /// The same with the piece that it puts.

@@ -5,7 +5,7 @@ use super::layout::{Layout, ascending};
 use super::presets::{Choice as GameChoice, Preset};
 use super::rules::{Fill, Sudoku};
 use super::state_text;
-use super::written::{TABOO, cell_text};
+use super::written::{TABOO, cell_text, scores_text};
 use plyd_core::effort::Effort;
 use plyd_core::game::{Change, Choice, Draft, Edit, Game, Rules, Side, TextFault, mover_edit, offset_in};
 use std::sync::Arc;
@@ -54,23 +54,17 @@ impl<'a> Editor<'a> {
         let words = self.head.split(' ').skip(2).enumerate();
         let cells = words.map(|(cell, word)| {
             let from = offset_in(&self.head, word);
-            let change = |put: String| Change { from, to: from + word.len(), put };
-            let choice = |label: String, put: String, is_so| Choice {
-                label,
-                piece: None,
-                owner: None,
-                is_so,
-                change: change(put),
-            };
+            let choice =
+                |label: String, put: String| Choice::of(label, Change { from, to: from + word.len(), put });
             let now = (self.layout.values[cell], self.layout.owners[cell]);
             let values = owners.iter().flat_map(|&owner| {
                 (1..=self.layout.side() as u8).map(move |value| {
                     let is_so = now == (value, owner);
                     let put = if is_so { ".".to_owned() } else { cell_text(value, owner) };
-                    choice(value.to_string(), put, is_so).piece("value").owner(owner)
+                    choice(value.to_string(), put).piece("value").owner(owner).so(is_so)
                 })
             });
-            let empty = choice("Empty".to_owned(), ".".to_owned(), now.0 == 0);
+            let empty = choice("Empty".to_owned(), ".".to_owned()).so(now.0 == 0);
             Edit::at("Cell", self.layout.place(cell), values.chain([empty]).collect())
         });
         cells.collect()
@@ -97,7 +91,7 @@ impl<'a> Editor<'a> {
             let choice = |value: u8| {
                 let mv = Fill { cell: cell as u16, value };
                 let is_so = known.binary_search(&mv).is_ok();
-                Choice { label: value.to_string(), piece: None, owner: None, is_so, change: change(mv) }
+                Choice::of(value.to_string(), change(mv)).so(is_so)
             };
             let choices = (1..=self.layout.side() as u8).map(choice).collect();
             Edit::at("Declared taboo", self.layout.place(cell), choices)
@@ -112,28 +106,14 @@ impl<'a> Editor<'a> {
                 let is_so = lists[side.index()].contains(&(cell as u16));
                 let mut next = lists.clone();
                 next[side.index()] = toggled(&next[side.index()], cell as u16);
-                let next = Layout { allowed: next.map(Some), ..self.without_lists() };
-                self.behind(format!("Player {}", side.index() + 1), ALLOWED, &next.allowed_text())
+                let next = self.layout.allowed_text(&next.map(Some));
+                self.behind(format!("Player {}", side.index() + 1), ALLOWED, &next)
                     .owner(Some(side))
                     .so(is_so)
             };
             Edit::at("May play here", self.layout.place(cell), Side::ALL.map(choice).into())
         };
         (0..self.layout.values.len()).map(edit).collect()
-    }
-
-    /// A layout of this shape without what is long.
-    fn without_lists(&self) -> Layout {
-        Layout {
-            shape: self.layout.shape,
-            values: Vec::new(),
-            owners: Vec::new(),
-            taboo: Vec::new(),
-            scores: self.layout.scores,
-            mover: self.layout.mover,
-            allowed: [None, None],
-            history: Vec::new(),
-        }
     }
 
     /// What concerns no cell.
@@ -147,13 +127,9 @@ impl<'a> Editor<'a> {
             let choice = |points: i32| {
                 let mut scores = self.layout.scores;
                 scores[side.index()] = points;
-                self.behind(
-                    points.to_string(),
-                    SCORES,
-                    &Layout { scores, ..self.without_lists() }.scores_text(),
-                )
-                .owner(Some(side))
-                .so(points == now)
+                self.behind(points.to_string(), SCORES, &scores_text(scores))
+                    .owner(Some(side))
+                    .so(points == now)
             };
             let choices = (0..=most).chain(Some(now).filter(|&now| now > most)).map(choice).collect();
             Edit::of(["Points of player 1", "Points of player 2"][side.index()], choices)
@@ -172,12 +148,12 @@ impl<'a> Editor<'a> {
     }
 }
 
-/// A list with something that it does not have, in its place, or without what it has.
-fn toggled<T: Copy + Ord>(list: &[T], item: T) -> Vec<T> {
-    if list.contains(&item) {
-        list.iter().copied().filter(|&known| known != item).collect()
+/// Some cells with one that they lack, or without one that is among them.
+fn toggled(cells: &[u16], cell: u16) -> Vec<u16> {
+    if cells.contains(&cell) {
+        cells.iter().copied().filter(|&known| known != cell).collect()
     } else {
-        ascending(list.iter().copied().chain([item]).collect())
+        ascending(cells.iter().copied().chain([cell]).collect())
     }
 }
 

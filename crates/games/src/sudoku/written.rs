@@ -55,25 +55,23 @@ impl Layout {
     pub(super) fn parts(&self) -> [String; 4] {
         let taboo: String = self.taboo.iter().map(|&mv| self.taboo_word(mv)).collect();
         let taboo = if taboo.is_empty() { taboo } else { TABOO.to_owned() + &taboo };
-        [self.scores_text(), taboo, format!(" ; mover {}", self.mover.index() + 1), self.allowed_text()]
-    }
-
-    /// The part of the scores.
-    pub(super) fn scores_text(&self) -> String {
-        let [first, second] = self.scores;
-        format!(" ; scores {first} {second}")
+        [
+            scores_text(self.scores),
+            taboo,
+            format!(" ; mover {}", self.mover.index() + 1),
+            self.allowed_text(&self.allowed),
+        ]
     }
 
     /// A move of those that are declared taboo, with the space before it.
     pub(super) fn taboo_word(&self, mv: Fill) -> String {
-        let (row, column) = self.place(mv.cell.into());
-        format!(" {row},{column},{}", mv.value)
+        format!(" {}", fill(self.place(mv.cell.into()), mv.value))
     }
 
-    /// The part of the allowed cells.
-    pub(super) fn allowed_text(&self) -> String {
+    /// The part of the allowed cells, for any lists of cells of this board.
+    pub(super) fn allowed_text(&self, allowed: &[Option<Vec<u16>>; 2]) -> String {
         let mut text = String::new();
-        for (player, cells) in (1..).zip(&self.allowed) {
+        for (player, cells) in (1..).zip(allowed) {
             let Some(cells) = cells else { continue };
             text += &format!(" ; allowed{player}");
             for &cell in cells {
@@ -132,11 +130,19 @@ pub(super) fn cell_text(value: u8, owner: Option<Side>) -> String {
     }
 }
 
+/// The part of the scores.
+pub(super) fn scores_text([first, second]: [i32; 2]) -> String {
+    format!(" ; scores {first} {second}")
+}
+
 /// The text of a move.
 #[must_use]
 pub(super) fn fill_text(grid: &Grid, mv: Fill) -> String {
-    let (row, column) = grid.place(mv.cell.into());
-    format!("{row},{column},{}", mv.value)
+    fill(grid.place(mv.cell.into()), mv.value)
+}
+
+fn fill((row, column): (usize, usize), value: u8) -> String {
+    format!("{row},{column},{value}")
 }
 
 /// The moves that were declared taboo, ascending.
