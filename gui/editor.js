@@ -123,11 +123,13 @@ export class Editor {
 			await this.#ask(text);
 			if (isNew && this.#draft.text !== before) this.#past.push(before);
 			this.#paint();
-		}).catch((error) => {
-			this.#said.textContent = error.message;
-			this.#said.classList.add('wrong');
-		});
+		}).catch((error) => this.#complain(error));
 		return this.#work;
+	}
+
+	#complain({ message }) {
+		this.#said.textContent = message;
+		this.#said.classList.add('wrong');
 	}
 
 	/** Takes the text as it was typed. */
@@ -156,8 +158,7 @@ export class Editor {
 			await this.table.begin(game, rules, { start: this.#draft.text }, { paused: true });
 			this.#dialog.close();
 		} catch (error) {
-			this.#said.textContent = error.message;
-			this.#said.classList.add('wrong');
+			this.#complain(error);
 		}
 	}
 

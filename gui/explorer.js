@@ -155,6 +155,7 @@ function saidOf({ score, moves }, player) {
 	const all = moves.reduce((sum, { alike = [] }) => sum + 1 + alike.length, 0);
 	const of = `${playerName(player)} to move: ${ofFirst(score, player)}.`;
 	if (proof.outcome === 'loss') return `${of} Every move loses${moves.length ? '; first those after which most replies err' : ''}.`;
+	if (!best.length) return of;
 	const does = proof.outcome === 'win' ? 'win' : 'draw';
 	// Of some positions the book names one move alone.
 	return all > 1 ? `${of} ${count} of ${all} moves ${does}.` : `${of} By the book ${best[0].move} ${does}s.`;

@@ -337,6 +337,11 @@ pub fn at(fault: &Fault) -> String {
     pointer(&fault.place).map(|pointer| format!(" at {pointer}")).unwrap_or_default()
 }
 
+/// A cell as it stands on the wire.
+fn cell((row, col): (usize, usize)) -> [u32; 2] {
+    [row as u32, col as u32]
+}
+
 /// A board as drawing primitives.
 ///
 /// ```
@@ -348,7 +353,6 @@ pub fn at(fault: &Fault) -> String {
 /// ```
 #[must_use]
 pub fn board(drawing: Drawing) -> wire::Board {
-    let cell = |(row, col): (usize, usize)| [row as u32, col as u32];
     let pieces = drawing.pieces.into_iter().filter_map(|piece| {
         let (&first, others) = piece.cells.split_first()?;
         Some(wire::Piece {
@@ -408,7 +412,6 @@ pub fn board(drawing: Drawing) -> wire::Board {
 /// ```
 #[must_use]
 pub fn edits(draft: Draft, given: &str) -> wire::Edits {
-    let cell = |(row, col): (usize, usize)| [row as u32, col as u32];
     let choice = |choice: Choice| wire::EditChoice {
         label: choice.label,
         piece: choice.piece.map(str::to_owned),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::bot;
 use super::trial::{Plan, Subject};
 use plyd_client::{LineError, Lines, Program, is_final_json};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// How long the first answer is waited for. Whether a later one is right is for the checks to say.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -57,13 +57,7 @@ fn failed(program: &Program, error: io::Error) -> LineError {
 fn questions(plan: &Plan) -> Vec<Vec<u8>> {
     match &plan.subject {
         Subject::Bot { games } => games.iter().filter_map(|entry| bot::first_question(entry).ok()).collect(),
-        Subject::Server | Subject::Dialer { .. } => {
-            let mut hello = json!({ "id": "hello", "cmd": "hello", "protocol": { "min": 1, "max": 1 } });
-            if let Some(token) = &plan.token {
-                hello["token"] = json!(token);
-            }
-            vec![hello.to_string().into_bytes()]
-        }
+        Subject::Server | Subject::Dialer { .. } => vec![plan.hello().to_string().into_bytes()],
     }
 }
 

@@ -131,6 +131,15 @@ impl Plan {
             reaper: None,
         }
     }
+
+    /// A `hello` of a client that speaks version 1.
+    pub(super) fn hello(&self) -> Value {
+        let mut hello = json!({ "id": "hello", "cmd": "hello", "protocol": { "min": 1, "max": 1 } });
+        if let Some(token) = &self.token {
+            hello["token"] = json!(token);
+        }
+        hello
+    }
 }
 
 /// What a check is run with.
@@ -198,11 +207,7 @@ impl<'a> Trial<'a> {
 
     /// A `hello` of a client that speaks version 1.
     pub(super) fn hello(&self) -> Value {
-        let mut hello = json!({ "id": "hello", "cmd": "hello", "protocol": { "min": 1, "max": 1 } });
-        if let Some(token) = &self.plan.token {
-            hello["token"] = json!(token);
-        }
-        hello
+        self.plan.hello()
     }
 
     /// Whether the check must come to its end.

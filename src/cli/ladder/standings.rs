@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use plyd_ladder::ratings::table::{Place as Standing, Row, table};
+use plyd_ladder::ratings::table::{Place as Standing, RANKED_GAMES, Row, table};
 use plyd_ladder::store::{Bot, Pool, Store};
 use plyd_ladder::{BotId, SeasonId};
 use serde::Serialize;
@@ -47,7 +47,7 @@ struct Standings {
     interval: [Option<f64>; 2],
     /// Whether the rating is fixed.
     anchor: bool,
-    /// Whether it has played enough games, and made a point in them.
+    /// Whether it has played enough games, and not lost all of them.
     ranked: bool,
     /// Whether it may not play at present.
     disabled: bool,
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     for row in &rows {
         let note = match (row.anchor, row.group) {
             _ if row.disabled => "disabled".to_owned(),
-            _ if !row.ranked => "not yet rated: fewer than 4 games, or all lost".to_owned(),
+            _ if !row.ranked => format!("not yet rated: fewer than {RANKED_GAMES} games, or all lost"),
             (true, _) => "anchor".to_owned(),
             // Without an anchor the others are the largest group.
             (false, Some(0)) if !has_anchor => String::new(),

@@ -69,10 +69,11 @@ impl<G: Playable> Typed<G> {
         for mv in moves {
             let mut after = root.pos.clone();
             game.play(&mut after, mv);
-            if let Some(&place) = places.get(&folded(game, &after)) {
+            let text = folded(game, &after);
+            if let Some(&place) = places.get(&text) {
                 judged[place].alike.push(mv);
             } else if let Some(value) = worth(game, &root.pos, &after) {
-                places.insert(folded(game, &after), judged.len());
+                places.insert(text, judged.len());
                 let reply = game.book(&after).filter(|entry| !entry.value.score.is_loss());
                 let reply = reply.and_then(|entry| entry.mv).map(|reply| game.move_text(&after, reply));
                 judged.push(Judged { mv, alike: Vec::new(), value, replies: replies(game, &after), reply });

@@ -54,7 +54,7 @@ pub(super) fn standings(standings: &Standings) -> Vec<StandingRow> {
             disabled: row.disabled,
             apart: is_apart(row),
             unrated: !row.ranked,
-            elo: if row.ranked { words::whole(row.elo) } else { "\u{2013}".into() },
+            elo: if row.ranked { words::whole(row.elo) } else { NO_RANK.into() },
             interval: match (row.anchor, row.ranked) {
                 (true, _) => "fixed".into(),
                 (false, true) => words::interval(row.low, row.high),
