@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 from jsonschema import Draft202012Validator
@@ -101,6 +102,16 @@ def has_said_all(lines):
     return len(overs) >= 4 and any("next" in over for over in overs) and answers and pings
 
 
+@contextmanager
+def killed(process):
+    """A process that ends with the block, whatever happens in it."""
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def record(plyd):
     """The lines of bots and ladder, each with who says it; and for each wrong offer the code of its refusal."""
     with tempfile.TemporaryDirectory() as folder:
@@ -116,28 +127,24 @@ def record(plyd):
         token_file = Path(folder, "token")
         token_file.write_text(tokens["whole"])
         serve = [*ladder, "serve", "--tcp", "127.0.0.1:0", "--round-ms", "20", *db]
-        with subprocess.Popen(serve, stderr=subprocess.PIPE, text=True) as server:
+        with killed(subprocess.Popen(serve, stderr=subprocess.PIPE, text=True)) as server:
             port = int(next(line for line in server.stderr if "listening on" in line).rsplit(":", 1)[1])
             threading.Thread(target=server.stderr.read, daemon=True).start()
             relay = Relay(port)
             bot = [plyd, "connect", "tcp=" + relay.address, "--token-file", token_file, "--option", "level=1"]
-            with subprocess.Popen(bot, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as whole:
+            with killed(subprocess.Popen(bot, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)):
                 address = relay.listener.getsockname()
                 threading.Thread(target=least, args=(address, tokens["least"].strip()), daemon=True).start()
-                try:
-                    end = time.monotonic() + LONG
-                    while not has_said_all(relay.lines):
-                        assert time.monotonic() < end, relay.lines
-                        time.sleep(0.02)
-                    codes = [
-                        refused(address, {"id": "1", "cmd": "offer"} | wrong)
-                        for wrong in [*WRONG, {"protocol": {"min": 1, "max": 1}, "token": "t"}]
-                    ]
-                    server.terminate()
-                    assert server.wait(LONG) == 0
-                finally:
-                    for process in server, whole:
-                        process.kill()
+                end = time.monotonic() + LONG
+                while not has_said_all(relay.lines):
+                    assert time.monotonic() < end, relay.lines
+                    time.sleep(0.02)
+                codes = [
+                    refused(address, {"id": "1", "cmd": "offer"} | wrong)
+                    for wrong in [*WRONG, {"protocol": {"min": 1, "max": 1}, "token": "t"}]
+                ]
+                server.terminate()
+                assert server.wait(LONG) == 0
             relay.listener.close()
             return relay.lines, codes
 
