@@ -87,7 +87,7 @@ pub struct OfferResult {
     pub heartbeat_ms: u64,
 }
 
-/// Tells a bot that a game of it is over. The bot need not understand it.
+/// Tells a bot that one of its games is over. The bot need not understand it.
 ///
 /// ```
 /// use plyd_protocol::{Over, OverOutcome};

@@ -125,7 +125,7 @@ fn ladder_messages() -> Value {
     one_of(generator, "ladder_messages", "LadderMessage", about, kinds)
 }
 
-/// Leaves of what a line must have only this much.
+/// Makes these fields the only ones that a line must have.
 fn require((_, schema): &mut (String, Schema), names: &[&str]) {
     schema.insert("required".to_owned(), json!(names));
 }

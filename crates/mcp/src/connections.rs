@@ -21,10 +21,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// How many are told at once that there is no place; further ones are closed without a word.
+/// How many clients that find no place are told so at once; further ones are closed without a word.
 const REFUSED: usize = 64;
 
-/// How long it may take to tell one.
+/// How long it may take to tell one of them.
 const REFUSED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Serves connections until `end`, `most` at once; then the requests that are there are answered. A

@@ -20,8 +20,8 @@ const DEFAULT_TIME: TimeControl = TimeControl::PerMove(Duration::from_millis(100
 /// What says where a player is.
 const PLACES: &str = "cmd, tcp, ws, tls, wss or unix";
 
-/// The commonest of the settings that the arena takes itself. No player has one whose name differs from theirs
-/// in large letters alone, so that such a name is a mistake.
+/// The commonest of the settings that the arena takes itself. No player has one whose name differs from
+/// theirs in large letters alone, so that such a name is a mistake.
 const OURS: [&str; 5] = ["cmd", "legal", "time", "nodes", "depth"];
 
 /// The most players that one text stands for.

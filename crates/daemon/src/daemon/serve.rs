@@ -55,8 +55,8 @@ async fn serve(mut config: Config, games: &'static [&'static Entry]) -> Result<(
     };
     let daemon = Daemon::start(&config, games)?;
     let taken = daemon.serve_handed(std::mem::take(&mut config.handed), &config)?;
-    // All is bound before any of it is served: a daemon that cannot start answers nobody, and says of no
-    // address that it listens there.
+    // What was handed over is served by now. All other addresses are bound before any of them is served: a
+    // daemon that cannot start answers nobody there, and says of no address that it listens there.
     let (mut tcp, mut ws) = (Vec::new(), Vec::new());
     for at in config.tcp.iter().filter(|at| !taken.has(at)) {
         tcp.push(daemon.listen(at).await?);

@@ -81,7 +81,7 @@ fn game(entry: &Entry) -> GameInfo {
         players: words(entry.players()),
         by: words(entry.endings.iter()),
         levels: levels(entry),
-        // Of a step that cannot be read the log spoke at the start.
+        // The log named the steps that cannot be read when the daemon started.
         lesson: entry.lesson.iter().filter_map(|step| lesson_step(entry, step).ok()).collect(),
         editor: entry.edits.is_some(),
     }

@@ -170,7 +170,7 @@ pub(crate) fn name_of(code: ErrorCode) -> &'static str {
 }
 
 /// Whether an error is a warning to the operator: a request that the client may not make, or a limit that is
-/// reached. Who shows no token is refused as he should be, and may be no more than `plyd health`.
+/// reached. Whoever shows no token is refused as expected, and may be no more than `plyd health`.
 fn is_serious(code: ErrorCode) -> bool {
     match code {
         ErrorCode::Forbidden | ErrorCode::TooManyConnections => true,

@@ -90,8 +90,7 @@ mod tests {
 
     use super::super::oracle::random_games;
     use super::*;
-    use plyd_core::game::Game;
-    use plyd_core::game::OpenError;
+    use plyd_core::game::{Game, OpenError};
 
     #[test]
     fn positions_and_moves_read_back() {

@@ -46,7 +46,7 @@ pub(super) fn value<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) 
 #[must_use]
 pub(super) fn book_entry<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<BookEntry<Target>> {
     let KnownOutcome { won, mv } = from_book(game, pos)?;
-    // In a lost position the book's move is the one that sets most problems, and each is as good.
+    // In a lost position all moves are equally good; the book has the one that sets most problems.
     Some(BookEntry { value: value(game, pos, won), mv })
 }
 
