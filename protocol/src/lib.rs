@@ -74,6 +74,9 @@ mod settings;
 pub mod signals;
 mod size;
 mod status;
+#[cfg(feature = "server")]
+#[doc(hidden)]
+pub mod write_timeout;
 
 pub use board::{Board, Cell, Grid, Layer, Mark, Piece, Side, Wall};
 // What plyd's own crates say of errors of libraries.

@@ -34,7 +34,8 @@ pub struct Bounds {
     pub request_bytes: usize,
     /// Connections at once over HTTP; requests over further ones are answered by status 503.
     pub connections: usize,
-    /// Time after which a connection over HTTP is closed that brings no request.
+    /// Time after which a connection over HTTP is closed that brings no request, or takes nothing of an
+    /// answer.
     pub silence: Duration,
 }
 

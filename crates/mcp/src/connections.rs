@@ -1,4 +1,5 @@
-//! The connections over HTTP: how many there are at once, and how long one may be silent. Knows no tool.
+//! The connections over HTTP: how many there are at once, and how long one may be silent or leave an answer
+//! unread. Knows no tool.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -16,6 +17,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use plyd_protocol::write_timeout::WriteTimeout;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
@@ -28,7 +30,7 @@ const REFUSED: usize = 64;
 const REFUSED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Serves connections until `end`, `most` at once; then the requests that are there are answered. A
-/// connection over which no request comes for the time `silence` is closed.
+/// connection over which no request comes, or which takes nothing of an answer, for the time `silence` is closed.
 pub(crate) async fn serve(
     mut listener: TcpListener,
     router: Router,
@@ -66,7 +68,8 @@ async fn attend(
 ) {
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(silence);
-    let connection = server.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let stream = TokioIo::new(WriteTimeout::new(stream, silence));
+    let connection = server.serve_connection(stream, TowerToHyperService::new(router));
     let mut connection = pin!(connection);
     let _broke_off = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -17,7 +17,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 /// More moves than a game of these takes.
 const LONG: usize = 2000;
@@ -227,6 +227,30 @@ async fn a_connection_that_brings_no_request_keeps_nobody_out() {
     let mut silent = connected(&url).await;
     asked_until_let_in(&url).await;
     assert_eq!(asked(&mut silent).await, None, "it was closed");
+}
+
+#[tokio::test]
+async fn a_connection_that_leaves_its_answers_unread_keeps_nobody_out() {
+    let bounds = Bounds { connections: 1, silence: Duration::from_millis(100), ..Bounds::default() };
+    let url = over_http_within(bounds, None).await;
+    let address = url.strip_prefix("http://").unwrap().trim_end_matches(http::PATH);
+    let socket = TcpSocket::new_v4().unwrap();
+    // Small, so that a few answers fill it.
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut unread = socket.connect(address.parse().unwrap()).await.unwrap();
+    let request = format!("OPTIONS {} HTTP/1.1\r\nHost: {address}\r\n\r\n", http::PATH);
+    let asking = async {
+        let mut status = [0; 12];
+        // It asks on and on, so that it is not closed for its silence.
+        while unread.write_all(request.as_bytes()).await.is_ok() {
+            if status[0] == 0 {
+                unread.peek(&mut status).await.unwrap();
+            }
+        }
+        assert_eq!(status, *b"HTTP/1.1 204", "it is let in");
+    };
+    tokio::time::timeout(Duration::from_secs(60), asking).await.expect("it is closed");
+    asked_until_let_in(&url).await;
 }
 
 #[tokio::test]

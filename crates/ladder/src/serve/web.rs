@@ -1,8 +1,8 @@
 //! The HTTP listener: pages for people, and WebSockets for bots, at whatever path they dial.
 //!
-//! Its connections are bounded, in all and by address, and one over which nobody asks anything is closed, so
-//! that the descriptors of bots and of the database are there. A WebSocket has a place among the bots'
-//! instead.
+//! Its connections are bounded, in all and by address, and one over which nobody asks anything, or reads what
+//! is sent, is closed, so that the descriptors of bots and of the database are there. A WebSocket has a place
+//! among the bots' instead.
 //!
 //! A WebSocket becomes a stream of lines, which the lobby takes as it takes one over TCP: a text message is a
 //! line, and a line feed within a message is white space.
@@ -27,6 +27,7 @@ use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use plyd_protocol::frames::{self, ControlFrame, Frames, Piece, Writer};
+use plyd_protocol::write_timeout::WriteTimeout;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, duplex, split};
 use tokio::sync::{mpsc, watch};
 use tungstenite::handshake::derive_accept_key;
@@ -54,7 +55,8 @@ pub struct Http {
     pub connections: usize,
     /// The most of them from one address. Behind a proxy all have one, and this says nothing.
     pub connections_of_address: usize,
-    /// How long a connection may take until the head of its next request is there.
+    /// How long a connection may take until the head of its next request is there, or until it takes more of
+    /// what it is sent.
     pub head_within: Duration,
 }
 
@@ -114,6 +116,7 @@ pub(super) async fn serve(
             let (server, service, stop) = (server.clone(), service.clone(), is_stopping.clone());
             let held = (place, alive.clone());
             tokio::spawn(async move {
+                let stream = WriteTimeout::new(stream, head_within);
                 attend(&server, service, stream, address, stop).await;
                 drop(held);
             });
@@ -130,7 +133,7 @@ pub(super) async fn serve(
 async fn attend(
     server: &http1::Builder,
     pages: TowerToHyperService<Router>,
-    stream: BoxedStream,
+    stream: WriteTimeout<BoxedStream>,
     address: SocketAddr,
     mut stop: watch::Receiver<()>,
 ) {
@@ -328,7 +331,10 @@ mod tests {
         let address = socket.local_addr().unwrap();
         let connections = Listener { socket, tls: None }.connections().unwrap();
         let (alive, _) = mpsc::channel(1);
-        let page = Router::new().route("/", get(async || "a page"));
+        let page = Router::new()
+            .route("/", get(async || "a page"))
+            // More than the buffers between two sockets hold.
+            .route("/large", get(async || vec![0; 32 << 20]));
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let places = http.places(behind_proxy);
         let stopped = async { drop(stopped.await) };
@@ -373,6 +379,23 @@ mod tests {
                 assert!(ended.is_ok(), "it is closed after {silence:?}");
             }
         }
+    }
+
+    #[tokio::test]
+    async fn connections_that_leave_a_page_unread_lose_their_places() {
+        let http =
+            Http { connections: 4, connections_of_address: 4, head_within: Duration::from_millis(300) };
+        let (address, stop) = open(&http, false).await;
+        let mut unread = Vec::new();
+        for _ in 0..4 {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            stream.write_all(b"GET /large HTTP/1.1\r\nHost: ladder\r\n\r\n").await.unwrap();
+            // It is sent: the place is not lost for silence.
+            stream.peek(&mut [0]).await.unwrap();
+            unread.push(stream);
+        }
+        until_page(address).await;
+        drop(stop);
     }
 
     #[tokio::test]
