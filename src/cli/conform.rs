@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::cli::columns::Columns;
-use crate::client::{Address, Program};
+use crate::client::{Address, LineError, Program};
 use crate::conform::{self, Plan, Promise, Row, Subject, Verdict};
 use crate::engine::Entry;
 
@@ -133,6 +133,14 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         write_json(out, &report)?;
     } else {
         show(&report, out)?;
+        let closed = LineError::Closed.to_string();
+        let has_ended = rows.iter().any(|row| row.came == closed);
+        if has_ended && matches!(plan.address, Address::Program(_)) && !args.log {
+            writeln!(
+                out,
+                "\nThe program ended where it should go on: with --log one sees what it writes to stderr."
+            )?;
+        }
     }
     if report.failed == 0 { Ok(()) } else { Err(Failure::Reported) }
 }

@@ -1,4 +1,4 @@
-//! The least that a bot must speak: moves, and a word to whatever it does not know.
+//! The least that a bot must speak: moves, and an answer to every request that it does not know.
 //!
 //! Asks as the arena does, without sessions, and sends the legal moves along. Moves are judged by the rules
 //! here, so only games that are known here are asked for.
@@ -52,7 +52,7 @@ const TIME: Clock = Clock::PerMove { ms: 5000 };
 /// What a move has in the arena where nothing else is asked for.
 const USUAL: Duration = Duration::from_millis(100);
 
-/// How often a move may be late before the clock is not kept: a machine that is busy makes one late, too.
+/// How often a move may be late before the clock counts as not kept: a busy machine makes one late, too.
 const TRIES: usize = 3;
 
 /// A bot, and what it was asked.
@@ -97,7 +97,7 @@ impl<'w> Bot<'w> {
         }
     }
 
-    /// Sends another request than a `go`, which has a result, or an error; returns it.
+    /// Sends a request other than a `go`; returns its result or its error.
     fn other(&mut self, request: &Value) -> Checked<Value> {
         let (_, heard) =
             self.ask(request["id"].as_str().unwrap_or_default(), request.to_string().as_bytes())?;
@@ -121,7 +121,7 @@ impl<'w> Bot<'w> {
         Ok(starts.swap_remove(0))
     }
 
-    /// The starts of the games that it plays, so many at most and one at least.
+    /// The starts of the games that it plays: at most `most`, and at least one.
     fn starts(&mut self, trial: &Trial<'_>, most: usize) -> Checked<Vec<Root>> {
         let mut starts = Vec::new();
         let games = trial.games();

@@ -14,7 +14,7 @@ use super::verdict::{Checked, Stop, holds, like};
 use plyd_client::{LineError, Lines, is_final_json};
 use plyd_protocol::echo;
 
-/// The most bytes that the server may write to one connection: more than any check asks for.
+/// The most messages that the server may write to one connection: more than any check asks for.
 const FLOOD_MESSAGES: usize = 200_000;
 
 /// How long to wait for a server that was asked to quit at the end of a check.
@@ -29,7 +29,7 @@ const RETRIES: u32 = 20;
 /// The longest `retry_ms` that is waited for.
 const LONGEST_RETRY: Duration = Duration::from_secs(2);
 
-/// A requested search for a move, kept to be sent again if the server is overloaded.
+/// A search for a move, kept to be sent again if the server is overloaded.
 struct PendingSearch {
     request: Value,
     /// When it was sent first.
@@ -48,13 +48,14 @@ pub(super) struct Conversation<'w> {
     pub log: Vec<Heard>,
     /// The places in the log of the finals that no check has taken yet.
     finals: HashMap<String, VecDeque<usize>>,
-    /// The same for errors without an id.
+    /// The places in the log of errors without an id that no check has taken yet.
     faults: VecDeque<usize>,
     /// The searches that are sent again if they are `overloaded`.
     searches: HashMap<String, PendingSearch>,
     /// Whether searches are sent again; if not, `overloaded` is an ordinary answer.
     pub retries: bool,
-    /// Each `overloaded` after which a search was sent again; the log and the finals are without them.
+    /// Each `overloaded` error after which a search was sent again; neither the log nor the finals contain
+    /// them.
     pub overloads: Vec<Value>,
     /// How many lines were sent.
     pub sent: u64,
@@ -71,7 +72,7 @@ pub(super) struct Heard {
     pub at: Instant,
     /// The message; null if the line is no JSON.
     pub message: Value,
-    /// The line in that case, cut for display.
+    /// The line if it is no JSON, cut for display.
     pub other: String,
 }
 
@@ -163,7 +164,7 @@ impl<'w> Conversation<'w> {
         self.last_heard(id).map(|heard| heard.message)
     }
 
-    /// The same with its arrival.
+    /// The final message of a request with its arrival.
     pub(super) fn last_heard(&mut self, id: &str) -> Checked<Heard> {
         loop {
             if let Some(index) = self.finals.get_mut(id).and_then(VecDeque::pop_front) {
@@ -204,25 +205,25 @@ impl<'w> Conversation<'w> {
         self.last(request["id"].as_str().unwrap_or_default())
     }
 
-    /// Sends a request that succeeds.
+    /// Sends a request that must succeed; returns its result.
     pub(super) fn result(&mut self, request: &Value) -> Checked<Value> {
         let last = self.ask(request)?;
         like(&last, &json!({ "type": "result" })).map_err(|stop| stop.at(&request.to_string()))?;
         Ok(last)
     }
 
-    /// Sends a `go` that answers a move.
+    /// Sends a `go` that must be answered by a move; returns the `bestmove`.
     pub(super) fn best(&mut self, request: &Value) -> Checked<Value> {
         let last = self.ask(request)?;
         like(&last, &json!({ "type": "bestmove" })).map_err(|stop| stop.at(&request.to_string()))?;
         Ok(last)
     }
 
-    /// Sends a request that is refused with those fields.
+    /// Sends a request that must be refused by an error with those fields; returns the error.
     pub(super) fn refused(&mut self, request: &Value, fields: &Value) -> Checked<Value> {
         self.send(request)?;
         let id = request["id"].as_str().unwrap_or_default();
-        // Be it `overloaded`.
+        // Even if it is `overloaded`, it is not sent again.
         self.searches.remove(id);
         let last = self.last(id)?;
         like(&last, &with(json!({ "type": "error" }), fields))
@@ -263,7 +264,8 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// A `ping` and its answer: what was sent before and is answered at once has been answered then.
+    /// Sends a `ping` and waits for its answer: what was sent before, and is answered at once, has been
+    /// answered by then.
     pub(super) fn ping(&mut self) -> Checked {
         self.pings += 1;
         let id = format!("ping-{}", self.pings);
@@ -305,7 +307,7 @@ impl<'w> Conversation<'w> {
         names.iter().try_for_each(|name| self.result(&newgame(name, game, json!({}))).map(drop))
     }
 
-    /// Whether a request has no final message yet, of those that were heard.
+    /// Whether no final message of a request was heard yet.
     pub(super) fn is_open(&self, id: &str) -> bool {
         !self.log.iter().any(|heard| is_final_json(&heard.message) && heard.message["id"] == id)
     }
@@ -371,13 +373,13 @@ impl<'w> Conversation<'w> {
         self.ended = true;
     }
 
-    /// The same by a reset, which no server takes for the end of the input.
+    /// Breaks off the connection by a reset, which no server takes for the end of the input.
     pub(super) fn reset(mut self) {
         self.ended = true;
         self.lines.reset_at_end();
     }
 
-    /// Goes on with what another connection began, behind that message of it.
+    /// Resumes what another connection began, after its message `seq`.
     pub(super) fn follow(&mut self, earlier: &Self, seq: u64) {
         let later = earlier.log.iter().map(|heard| &heard.message);
         self.monitor.follow(&earlier.monitor, later, seq);
@@ -490,8 +492,8 @@ impl<'w> Conversation<'w> {
 }
 
 impl Drop for Conversation<'_> {
-    /// Ends the conversation so that the server's searches are free for the next one; a process is just
-    /// killed.
+    /// Ends the conversation, so that the server can use the threads of its searches for the next one; a
+    /// process is just killed.
     fn drop(&mut self) {
         if self.ended || self.lines.pid().is_some() {
             return;

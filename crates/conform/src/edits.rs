@@ -1,4 +1,4 @@
-//! Positions that are set up by hand: what `edits` offers, and what comes of choosing it.
+//! Positions that are set up by hand: what `edits` offers, and what follows from choosing it.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::verdict::{Checked, Stop, holds, list, number, text};
 /// How many choices of each game are tried.
 const TRIED: usize = 6;
 
-/// The choices of a start, and what the server says of the drafts that they make.
+/// The choices of a start, and what the server says about the drafts that they make.
 pub(super) fn of_starts(trial: &Trial<'_>) -> Checked {
     let mut peer = trial.greet()?;
     if !peer.has("edits") {

@@ -1,5 +1,5 @@
-//! The point of view of a value. What a position is worth is the server's own opinion; for whom it is good is
-//! not.
+//! The point of view of a value. How much a position is worth is the server's own opinion; for whom it is
+//! good is not.
 
 use serde_json::{Value, json};
 
@@ -71,8 +71,8 @@ fn agrees(
     Ok(here.abs_diff(0) > 1)
 }
 
-/// The summed evaluations of the lopsided boards for either side to move, so that no single board decides.
-/// A board without a value is left out.
+/// The summed evaluations of the lopsided boards with either side to move, so that no single board decides. A
+/// board without a value is left out.
 fn sums(
     peer: &mut Conversation<'_>,
     worth: impl Fn(&mut Conversation<'_>, &Value) -> Checked<Option<i64>>,

@@ -14,12 +14,12 @@ use super::time::{Sample, answer, judge, measured, ms};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, absent, holds, like, list, number};
 
-/// The most searches that a greedy client starts: with two threads each if cores are shared out, else a few
-/// with one.
+/// The most searches that a greedy client starts: with two threads each if the server shares out its cores,
+/// else a few with one.
 const GREEDY: u64 = 64;
 const FEW: u64 = 4;
 
-/// How many moves an honest one asks for.
+/// How many moves an honest client asks for.
 const MOVES: usize = 9;
 
 /// The delay beyond its control's that an honest client may suffer from others.
@@ -160,7 +160,7 @@ fn greedy(trial: &Trial<'_>) -> Checked {
     stop_many(&mut other, &others)
 }
 
-/// What a move of depth 0 wants.
+/// What must come with a move of depth 0.
 const WARNED: &str = "a `warning` before a move that there was no time to search";
 
 /// Whether a move was searched, or the answer says why not: by its reason, or by a warning before it.

@@ -14,7 +14,8 @@ use super::verdict::{Checked, Stop, holds, like, list, number, texts};
 /// How long the figures of `status` may take to follow what they count.
 const SETTLED: Duration = Duration::from_secs(5);
 
-/// Two clocks of one machine drift apart by less than this share, and are read with less than this error.
+/// Two clocks of one machine drift apart by less than 1 / `DRIFT` of the time, and are read with less than
+/// this error.
 const DRIFT: u64 = 100;
 const READ_US: u64 = 2000;
 
@@ -56,7 +57,7 @@ pub(super) fn stats(trial: &Trial<'_>) -> Checked {
                 came,
             )?;
             holds(time_ms <= most, format!("`time_ms` of {most} at most, which the answer took"), came)?;
-            // The time is cut to whole ms; how the server rounds is its own.
+            // The time is cut to whole ms; the server may round as it likes.
             if time_ms >= 20 {
                 let (least, most) =
                     (nodes * 1000 / (time_ms + 2) * 9 / 10, nodes * 1000 / (time_ms - 1) * 11 / 10);
@@ -157,7 +158,7 @@ pub(super) fn skipped(trial: &Trial<'_>) -> Checked {
     }
     let fields = json!({ "position": position, "limit": { "time_ms": 400 } });
     peer.best(&all_events("all", &game, &fields))?;
-    // Depths that this search completes, whatever steps it makes.
+    // Depths that this search completes, however large its steps are.
     let depths: Vec<u64> = progress(&peer, "all")?.into_iter().map(|(depth, _)| depth).collect();
     for interval in [30_u64, 60, 120, 180] {
         let id = format!("every{interval}");

@@ -1,6 +1,9 @@
-//! A first question to a program, before the checks: one that ends by it would fail them all, for a reason
-//! that none of them sees. So its exit status and the last of its log are shown once, instead.
+//! A first question to a program, before the checks. A program that ends at it, or speaks another protocol,
+//! would fail all checks, for a reason that none of them sees. So the reason is shown once instead: its exit
+//! status and the end of its log, or what it answered.
 
+use std::error::Error;
+use std::fmt;
 use std::io::{self, PipeReader, Read};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -11,46 +14,98 @@ use super::trial::{Plan, Subject};
 use plyd_client::{LineError, Lines, Program, is_final_json};
 use serde_json::Value;
 
-/// How long the first answer is waited for. Whether a later one is right is for the checks to say.
+/// How long the first answer is waited for. Whether a later one is right is for the checks to judge.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a program may take to end once its output has.
 const EXIT: Duration = Duration::from_secs(1);
-/// The most that is shown of its log.
+/// The most bytes and lines that are shown of its log.
 const SHOWN_BYTES: usize = 2000;
 const SHOWN_LINES: usize = 12;
+
+/// The most characters that are shown of a line that is not JSON.
+const SHOWN_CHARS: usize = 80;
+
+/// Why nothing could be checked.
+#[derive(Debug)]
+pub enum NotChecked {
+    /// The program does not start, or nobody listens.
+    Unreachable(LineError),
+    /// The program starts, but does not speak this protocol.
+    Program {
+        /// Its path.
+        program: String,
+        /// What it does instead, and what it wrote.
+        why: String,
+    },
+}
+
+impl fmt::Display for NotChecked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable(error) => error.fmt(f),
+            Self::Program { program, why } => write!(f, "`{program}` cannot be checked: {why}"),
+        }
+    }
+}
+
+impl Error for NotChecked {}
+
+impl From<LineError> for NotChecked {
+    fn from(error: LineError) -> Self {
+        Self::Unreachable(error)
+    }
+}
+
+/// What followed a question.
+enum Heard {
+    /// An answer, right or wrong.
+    Answer,
+    /// Nothing within the time.
+    Nothing,
+    /// Lines came within the time, but none was JSON; one of them.
+    Foreign(String),
+    /// The program ended.
+    End,
+}
 
 /// Starts the program, and asks it something.
 ///
 /// # Errors
-/// [`LineError::Start`] if it does not start, or ends before it has answered.
-pub(super) fn answers(plan: &Plan, program: &Program) -> Result<(), LineError> {
+/// It does not start, ends before it has answered, or answers with something that is not JSON.
+pub(super) fn answers(plan: &Plan, program: &Program) -> Result<(), NotChecked> {
+    let failed = |why: String| NotChecked::Program { program: program.path.to_string_lossy().into(), why };
     let mut launch = program.launch(plan.reaper.as_ref())?;
     let log = if plan.log {
         None
     } else {
-        let (reader, writer) = io::pipe().map_err(|error| failed(program, error))?;
+        let (reader, writer) = io::pipe().map_err(|error| failed(error.to_string()))?;
         launch.command.stderr(writer);
-        Some(tail(reader).map_err(|error| failed(program, error))?)
+        Some(tail(reader).map_err(|error| failed(error.to_string()))?)
     };
     let mut lines = Lines::spawn(launch)?;
     let deadline = Instant::now() + PATIENCE.min(plan.timeout);
-    let has_ended = questions(plan).iter().any(|line| !is_heard(&mut lines, line, deadline));
-    if !has_ended {
-        return Ok(());
+    for line in questions(plan) {
+        match heard(&mut lines, &line, deadline) {
+            Heard::Answer => {}
+            // Whether an answer comes in time is for the checks to judge.
+            Heard::Nothing => return Ok(()),
+            Heard::Foreign(line) => {
+                return Err(failed(format!("its answers are not the JSON lines of this protocol: `{line}`")));
+            }
+            Heard::End => {
+                let Ok(Some(status)) = lines.wait_exit(Instant::now() + EXIT) else { return Ok(()) };
+                drop(lines);
+                let log = log.and_then(|log| log.recv_timeout(EXIT).ok()).unwrap_or_default();
+                let wrote = match &*log {
+                    _ if plan.log => String::new(),
+                    "" => ", and wrote nothing to stderr".to_owned(),
+                    log => format!(", and wrote to stderr:\n{log}"),
+                };
+                return Err(failed(format!("it ended before its first answer ({status}){wrote}")));
+            }
+        }
     }
-    let Ok(Some(status)) = lines.wait_exit(Instant::now() + EXIT) else { return Ok(()) };
-    drop(lines);
-    let log = log.and_then(|log| log.recv_timeout(EXIT).ok()).unwrap_or_default();
-    let wrote = match &*log {
-        _ if plan.log => String::new(),
-        "" => ", and wrote nothing to stderr".to_owned(),
-        log => format!(", and wrote to stderr:\n{log}"),
-    };
-    Err(failed(program, io::Error::other(format!("it ended before its first answer ({status}){wrote}"))))
-}
-
-fn failed(program: &Program, error: io::Error) -> LineError {
-    LineError::Start { program: program.path.to_string_lossy().into_owned(), error }
+    Ok(())
 }
 
 /// What is asked: a server greets, and a bot plays one of the games.
@@ -61,26 +116,40 @@ fn questions(plan: &Plan) -> Vec<Vec<u8>> {
     }
 }
 
-/// Whether the program goes on after that question.
-fn is_heard(lines: &mut Lines, question: &[u8], deadline: Instant) -> bool {
+/// What follows that question until the deadline.
+fn heard(lines: &mut Lines, question: &[u8], deadline: Instant) -> Heard {
     if matches!(lines.send(question), Err(LineError::Closed)) {
-        return false;
+        return Heard::End;
     }
+    let mut otherwise = Heard::Nothing;
     loop {
+        // Without this, lines that are there already would count after the deadline, too, and a program that
+        // writes without end would never be given up.
+        if Instant::now() >= deadline {
+            return otherwise;
+        }
         match lines.next(deadline) {
-            Ok(line) => {
-                let message: Value = serde_json::from_slice(&line.bytes).unwrap_or_default();
-                if is_final_json(&message) {
-                    return true;
+            Ok(line) => match serde_json::from_slice::<Value>(&line.bytes) {
+                Ok(message) if is_final_json(&message) => return Heard::Answer,
+                // What it says beside its answers is for the checks.
+                Ok(_) => {}
+                Err(_) => {
+                    let text = String::from_utf8_lossy(&line.bytes);
+                    let shown: String = text.chars().take(SHOWN_CHARS).map(printable).collect();
+                    otherwise = Heard::Foreign(shown);
                 }
-            }
-            Err(LineError::Closed) => return false,
-            Err(_) => return true,
+            },
+            Err(LineError::Closed) => return Heard::End,
+            Err(_) => return otherwise,
         }
     }
 }
 
-/// Reads a log to its end; gives the last lines then, as a terminal may show them.
+fn printable(c: char) -> char {
+    if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }
+}
+
+/// Reads a log to its end, and then gives its last lines, as a terminal may show them.
 fn tail(mut log: PipeReader) -> io::Result<Receiver<String>> {
     let (sender, receiver) = channel();
     thread::Builder::new().name("log".to_owned()).spawn(move || {
@@ -92,9 +161,9 @@ fn tail(mut log: PipeReader) -> io::Result<Receiver<String>> {
         }
         let text = String::from_utf8_lossy(&kept);
         let lines: Vec<&str> = text.lines().collect();
-        let shown = |c: char| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
         let last = lines.iter().skip(lines.len().saturating_sub(SHOWN_LINES));
-        let last: Vec<String> = last.map(|line| format!("  {line}").chars().map(shown).collect()).collect();
+        let last: Vec<String> =
+            last.map(|line| format!("  {line}").chars().map(printable).collect()).collect();
         let _nobody_waits = sender.send(last.join("\n"));
     })?;
     Ok(receiver)

@@ -59,7 +59,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("echo-cut", "client text in messages is escaped and cut at 64 characters", echo_cut),
 ];
 
-/// A `ping` whose line has so many bytes.
+/// A `ping` whose line has this number of bytes.
 fn padded(id: &str, bytes: usize) -> Vec<u8> {
     let line = |padding: &str| json!({ "id": id, "cmd": "ping", "x_padding": padding }).to_string();
     line(&"x".repeat(bytes - line("").len())).into_bytes()

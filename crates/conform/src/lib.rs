@@ -1,4 +1,4 @@
-//! The conformance suite: checks for any server of the protocol, by its bytes alone.
+//! The conformance suite checks any server of the protocol by its bytes alone.
 //!
 //! Knows the specification and, as the referee of what searches claim, the games that it is given; it knows
 //! nothing of our daemon. A check is written so that a server that is right but different passes: other
@@ -17,7 +17,7 @@
 //! for row in rows.iter().filter(|row| row.verdict == Verdict::Failed) {
 //!     println!("{}/{}: expected {}; came {}", row.group, row.check, row.expected, row.came);
 //! }
-//! # Ok::<(), plyd_client::LineError>(())
+//! # Ok::<(), plyd_conform::NotChecked>(())
 //! ```
 //!
 //! # Layout
@@ -71,6 +71,7 @@ mod trial;
 mod verdict;
 mod websocket;
 
+pub use first::NotChecked;
 pub use promises::{Promise, promises};
 pub use suite::{BOT, DIAL, Row, names, run};
 pub use trial::{Plan, Subject};

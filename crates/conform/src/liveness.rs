@@ -11,7 +11,7 @@ use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number};
 
 /// The time within which a server must close a connection whose peer does not read: `stalled_ms`, and as much
-/// more as a busy machine may take to fill what may be unsent.
+/// more as a busy machine may take to fill the allowance of unsent bytes.
 const STALLED: Duration = Duration::from_secs(40);
 
 pub(super) const CHECKS: &[Check] = &[
@@ -96,7 +96,7 @@ fn garbage(trial: &Trial<'_>) -> Checked {
         let highest = if trial.is_websocket() { 0x7f } else { 0xff };
         let line: Vec<u8> = (0..noise.next() % 300).map(|_| noise.next() as u8 & highest).collect();
         peer.send_line(&line)?;
-        // A line with a changed byte; its id may still be read, and its answer is no matter.
+        // A line with a changed byte; its id may still be read, and its answer does not matter.
         let mut line =
             go(&format!("x{round}"), &json!({ "game": "isolation" }), json!({ "limit": { "nodes": 1 } }))
                 .to_string()

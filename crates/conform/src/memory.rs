@@ -14,7 +14,7 @@ const LARGE: usize = 1_000_000;
 /// The most room that a check fills.
 const MOST_ROOM: u64 = 64 << 20;
 
-/// So many slow questions take far longer than reading the large ones after them.
+/// The number of slow questions that take far longer than reading the large ones after them.
 const SLOW: usize = 8;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -62,7 +62,7 @@ pub(super) fn large_board(seed: u64) -> String {
     text
 }
 
-/// Whether the message answers, or refuses for want of room.
+/// Whether the message is an answer, or a refusal for lack of room.
 fn is_taken_or_refused(message: &Value, codes: &[&str]) -> Checked {
     let resources = ["too_many_requests", "too_many_sessions", "overloaded"];
     let code = message["code"].as_str().unwrap_or_default();
@@ -84,7 +84,7 @@ fn large_questions(trial: &Trial<'_>) -> Checked {
         for id in &ids {
             peer.send(&ask(id))?;
         }
-        // What is said beside them is heard.
+        // What is sent beside them is still read.
         peer.ping()?;
         for id in &ids {
             is_refused_start(&peer.last(id)?)?;
@@ -194,7 +194,7 @@ fn room(trial: &Trial<'_>) -> Checked {
     peer.retries = false;
     let game = json!({ "game": "isolation", "rules": { "preset": "11x9" } });
     let list = json!({ "excludemoves": vec!["a1"; LARGE / 5] });
-    // A request occupies no less than its line, so that one of these is too many at last.
+    // A request occupies no less than its line, so that one of these is too many in the end.
     let most = bytes / LARGE as u64 + 2;
     let mut taken = Vec::new();
     let refused = loop {

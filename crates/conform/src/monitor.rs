@@ -68,8 +68,8 @@ impl<'f> InvariantMonitor<'f> {
         }
     }
 
-    /// Goes on behind message `seq` of another connection, of which `heard` are the messages: those behind it
-    /// come again.
+    /// Goes on after message `seq` of another connection, whose messages are `heard`: those after `seq` come
+    /// again.
     pub(super) fn follow<'m>(&mut self, earlier: &Self, heard: impl Iterator<Item = &'m Value>, seq: u64) {
         (self.seq, self.t_us) = (seq, 0);
         self.open.clone_from(&earlier.open);

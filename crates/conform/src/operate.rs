@@ -66,7 +66,7 @@ fn connections(peer: &mut Conversation<'_>) -> Checked<Vec<Value>> {
     }
 }
 
-/// The connection whose client calls itself so.
+/// The connection whose client has that name.
 fn find(all: &[Value], name: &str) -> Checked<Value> {
     let mut found = all.iter().filter(|connection| connection["name"] == name);
     let one = found.next().filter(|_| found.next().is_none()).cloned();
@@ -78,7 +78,7 @@ fn listed(trial: &Trial<'_>) -> Checked {
     let (mut peer, name) = searcher(trial)?;
     let own = find(&connections(&mut peer)?, &name)?;
     like(&own, &json!({ "state": "open" }))?;
-    // The question itself is answered at once, and is in flight no more.
+    // The question itself was answered at once, and is no longer in flight.
     holds(number(&own, "requests")? >= 1, "a request in flight", || own.to_string())?;
     let sessions = list(&own, "sessions")?;
     holds(sessions.len() == 1, "one session", || own.to_string())?;

@@ -60,7 +60,7 @@ fn time(limits: &Value, name: &str) -> Checked<Duration> {
     }
 }
 
-/// The connection closes behind a fatal error of this code, which names the limit.
+/// The connection closes after a fatal error of this code, which names the limit.
 fn leaves(peer: &mut Conversation<'_>, code: &str, limit: &str) -> Checked {
     peer.closed()?;
     let last = peer.log.last().map_or(Value::Null, |heard| heard.message.clone());
@@ -150,7 +150,7 @@ fn address(trial: &Trial<'_>) -> Checked {
     leaves(&mut silent[0], "too_many_connections", "connections_per_address")?;
     greeted.ping()?;
     silent.into_iter().for_each(Conversation::vanish);
-    // With as many places for all it is those that are taken.
+    // If all connections together have no more places, that limit is reached first.
     let limit =
         if number(&limits, "connections")? == most { "connections" } else { "connections_per_address" };
     let mut others = fill(trial, most, limit)?;

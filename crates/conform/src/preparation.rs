@@ -78,7 +78,7 @@ fn undecided(trial: &Trial<'_>) -> Checked {
     let (mut peer, slow) = greet(trial)?;
     for position in &slow {
         let (_, first) = ask(&mut peer, "first", position)?;
-        // Reading it only in part did not change the position.
+        // Reading it only in part must not have changed the position.
         let short = json!({ "position": position, "clock": { "kind": "per_move", "ms": 0 } });
         peer.ask(&go("cut", &sudoku(), short))?;
         let (_, again) = ask(&mut peer, "again", position)?;

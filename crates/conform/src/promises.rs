@@ -11,7 +11,7 @@ pub struct Promise {
     pub promise: &'static str,
     /// The checks that cover it, as `GROUP/CHECK`.
     pub checks: Vec<&'static str>,
-    /// Why none does.
+    /// Why no check covers it, if none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<&'static str>,
 }
@@ -28,7 +28,7 @@ pub struct Promise {
 /// ```
 ///
 /// # Panics
-/// A row of the table is malformed, which a test finds.
+/// If a row of the table is malformed, which a test would find.
 pub fn promises() -> impl Iterator<Item = Promise> {
     let mut section = "";
     include_str!("promises.txt")

@@ -86,7 +86,7 @@ fn prove(trial: &Trial<'_>, lines: u32) -> Checked {
     if count > 0 { Ok(()) } else { Err(Stop::skipped("the server proves nothing within a second")) }
 }
 
-/// Whether all lines of a message are proven by what their rules optimise.
+/// Whether all lines of a message are proven exactly, with the number of plies.
 fn is_proven(message: &Value) -> bool {
     let mut lines = message["lines"].as_array().into_iter().flatten().peekable();
     lines.peek().is_some()

@@ -15,10 +15,10 @@ use plyd_core::search::Control;
 /// A position as the referee knows it.
 pub(super) type Root = Arc<dyn AnyRoot>;
 
-/// What a position was searched for here, to compare with.
+/// The size of the hash table of our own searches, in MiB.
 const HASH_MB: usize = 16;
 
-/// What knows the rules of some games.
+/// The rules of some games.
 #[derive(Clone, Copy)]
 pub(super) struct Referee(pub(super) &'static [&'static Entry]);
 

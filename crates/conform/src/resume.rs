@@ -7,7 +7,7 @@ use super::requests::{endless, go, session, stop, with};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, absent, holds, like, number, text};
 
-/// For how long a check asks to be waited for.
+/// How long a check asks the server to keep a connection, in ms.
 const KEEP_MS: u64 = 60_000;
 
 /// The most bytes of messages that a check makes a server forget.
@@ -36,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("over", "when the time is over, or after `quit`, the token is unknown", over),
 ];
 
-/// A connection that the server promises to keep for so long, and its token.
+/// A connection that the server promises to keep for `keep_ms`, and its token.
 fn keep<'t>(trial: &Trial<'t>, keep_ms: u64) -> Checked<(Conversation<'t>, String)> {
     trial.needs_socket()?;
     if !trial.greet()?.has("resume") {
@@ -50,7 +50,7 @@ fn keep<'t>(trial: &Trial<'t>, keep_ms: u64) -> Checked<(Conversation<'t>, Strin
     Ok((peer, token))
 }
 
-/// A `hello` that takes up the connection of that token, behind a message.
+/// A `hello` that takes up the connection of that token after the message `seq`.
 fn again(trial: &Trial<'_>, token: &str, seq: u64) -> Value {
     with(trial.hello(), &json!({ "id": "again", "resume": { "token": token, "seq": seq } }))
 }
@@ -60,7 +60,7 @@ fn last_seq(peer: &Conversation<'_>) -> Checked<u64> {
     number(peer.log.last().map_or(&Value::Null, |heard| &heard.message), "seq")
 }
 
-/// Takes up a connection on a new one, behind a message.
+/// Takes up a connection over a new one, after the message `seq`.
 fn take_up<'t>(
     trial: &Trial<'t>,
     earlier: &Conversation<'t>,
@@ -108,7 +108,7 @@ fn promise(trial: &Trial<'_>) -> Checked {
     holds(token.len() >= 22, "a token of 128 random bits at least", || token.clone())?;
     peer.result(&json!({ "id": "quit", "cmd": "quit" }))?;
     peer.closed()?;
-    // Another connection has another token, and who does not ask gets none.
+    // Another connection has another token, and a client that does not ask gets none.
     let (second, other) = keep(trial, KEEP_MS)?;
     holds(other != token, "a token of its own for each connection", || other.clone())?;
     drop(second);

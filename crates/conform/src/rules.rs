@@ -19,11 +19,11 @@ use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 const WANTS: [&str; 11] =
     ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "state"];
 
-/// What a server has that offers a feature of that name.
+/// What a server can be asked for if it has the feature of the same name.
 const OFFERED: [&str; 5] = ["svg", "actions", "decisive", "book", "edits"];
 
-/// There need be neither evaluations, and an advantage measured by them, nor a text of another referee, nor a
-/// book or an editor.
+/// What may be absent: evaluations, and an advantage measured by them, a text of another referee, a book, and
+/// an editor.
 const MAY_BE_ABSENT: [&str; 5] = ["eval", "state", "decisive", "book", "edits"];
 
 pub(super) const CHECKS: &[Check] = &[
@@ -325,7 +325,7 @@ fn records(trial: &Trial<'_>) -> Checked {
     })
 }
 
-/// Whether the L Game is drawn after so many plies, by that word.
+/// Checks that the L Game is drawn after these moves for the reason `by`; none: that it is not over.
 fn drawn_at(peer: &mut Conversation<'_>, rules: &Value, moves: &[String], by: Option<&str>) -> Checked {
     let game = json!({ "game": "l-game", "rules": rules });
     let position = json!({ "moves": moves });

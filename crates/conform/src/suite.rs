@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::first::NotChecked;
 use super::monitor::Findings;
 use super::trial::{Check, Group, Plan, Run, Subject, Trial, lines};
 use super::verdict::{Checked, Stop, Verdict};
@@ -15,7 +16,7 @@ use super::{
     bot, dial, ends, fairness, first, framing, handshake, ids, liveness, memory, numbers, operate, places,
     preparation, races, refusals, resume, rules, search, time, websocket,
 };
-use plyd_client::{Address, LineError};
+use plyd_client::Address;
 
 /// How many checks run at once, each with a server of its own.
 const WORKERS: usize = 4;
@@ -24,7 +25,7 @@ const WORKERS: usize = 4;
 /// is pauses.
 const LADDERS: usize = 8;
 
-/// How often a check is made that fails by its times alone.
+/// How often a check is made at most if it fails by its times alone.
 const TIMES: usize = 3;
 
 /// The groups in the order of the report. The last two measure times, and are run when nothing else is.
@@ -93,8 +94,9 @@ pub fn names() -> impl Iterator<Item = (&'static str, &'static str, &'static str
 /// Runs what the plan names: [the crate's page](crate) has an example.
 ///
 /// # Errors
-/// The server does not start, or ends before its first answer; or nobody listens.
-pub fn run(plan: &Plan) -> Result<Vec<Row>, LineError> {
+/// The server does not start, ends before its first answer or answers with something that is not JSON; or
+/// nobody listens.
+pub fn run(plan: &Plan) -> Result<Vec<Row>, NotChecked> {
     match (&plan.subject, &plan.address) {
         (Subject::Dialer { .. }, _) => {}
         (_, Address::Program(program)) => first::answers(plan, program)?,
@@ -150,7 +152,7 @@ pub fn run(plan: &Plan) -> Result<Vec<Row>, LineError> {
     Ok(rows.collect())
 }
 
-/// Gives each number below `jobs` to one of so many threads.
+/// Gives each number below `jobs` to one of `workers` threads.
 fn spread(workers: usize, jobs: usize, job: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {

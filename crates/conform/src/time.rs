@@ -20,7 +20,7 @@ use super::verdict::{Checked, Stop, holds, like};
 /// How often each wait is measured.
 const ROUNDS: usize = 7;
 
-/// A median delay beyond the control's from which a server has not heeded its time.
+/// A server whose median delay beyond the control's is larger than this has not heeded its time.
 const TOO_LATE: Duration = Duration::from_millis(25);
 
 /// A machine that stops a busy thread for so long is too busy to judge a server by its median.
@@ -29,7 +29,7 @@ const BUSY: Duration = Duration::from_millis(4);
 /// How long a thread spins before each round to measure that.
 const PROBE: Duration = Duration::from_millis(20);
 
-/// The delay beyond the control's from which an answer is reported as slow.
+/// An answer with a longer delay beyond the control's is reported as slow.
 const LATE: Duration = Duration::from_millis(5);
 
 pub(super) const CHECKS: &[Check] = &[
@@ -134,7 +134,7 @@ pub(super) fn judge(what: &str, samples: &[Sample], allowed: Duration) -> Checke
     }
 }
 
-/// Requests moves that are due after so long; each answer must have the reason.
+/// Requests moves that are due after `due`; each answer must have the reason.
 fn timed(trial: &Trial<'_>, fields: &Value, due: Duration, reason: &str) -> Checked {
     let mut peer = trial.greet()?;
     let game = peer.vast_game()?;

@@ -16,8 +16,7 @@ use super::verdict::{Checked, Stop, like};
 use plyd_client::{Address, LineError, Lines, Program, Reaper};
 use plyd_core::engine::Entry;
 
-/// What stands for the ladder's address, and for the file of the token, in the arguments of a program that
-/// dials.
+/// The placeholders of the ladder's address and of the token's file in the arguments of a program that dials.
 pub(super) const LADDER: &str = "{ladder}";
 pub(super) const TOKEN: &str = "{token}";
 
@@ -99,7 +98,7 @@ impl Subject {
 pub struct Plan {
     /// What it is.
     pub subject: Subject,
-    /// The games whose rules the checks know: what a server says of them is compared with the truth.
+    /// The games whose rules the checks know: what a server says about them is compared with these rules.
     pub games: &'static [&'static Entry],
     /// Where it is.
     pub address: Address,
@@ -109,15 +108,15 @@ pub struct Plan {
     pub timeout: Duration,
     /// Groups and checks (`GROUP/CHECK`) to run; all when empty.
     pub only: Vec<String>,
-    /// Whether the log of a server that is started goes to our stderr; else it is dropped.
+    /// Whether the log of a server that is started goes to our stderr; otherwise it is dropped.
     pub log: bool,
-    /// The reaper that ends started servers if this process is killed; without one they see the end of their
+    /// The reaper that kills started servers if this process is killed; without one they see the end of their
     /// input.
     pub reaper: Option<Arc<Reaper>>,
 }
 
 impl Plan {
-    /// All checks of a server, of which no game is known; each may take half a minute.
+    /// All checks for a server, without the rules of any game to compare with; each check may take 30 s.
     #[must_use]
     pub fn new(address: Address) -> Self {
         Self {
@@ -156,13 +155,13 @@ impl<'a> Trial<'a> {
         Self { plan, findings, name: name.to_owned(), deadline: Instant::now() + plan.timeout }
     }
 
-    /// A connection of its own on which nothing was said: a process that is started, or a new connection.
+    /// Opens a connection of its own on which nothing was said: starts a process, or connects.
     pub(super) fn open(&self) -> Checked<Conversation<'a>> {
         let lines = lines(self.plan).map_err(|error| Stop::failed("a connection", error.to_string()))?;
         Ok(Conversation::new(lines, self.deadline, InvariantMonitor::new(self.findings, self.referee())))
     }
 
-    /// What knows the truth about some games.
+    /// The rules of the games that are known here.
     pub(super) fn referee(&self) -> Referee {
         Referee(self.plan.games)
     }
@@ -183,7 +182,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// What ends started programs if this process is killed.
+    /// The reaper that kills started programs if this process is killed.
     pub(super) fn reaper(&self) -> Option<&'a Arc<Reaper>> {
         self.plan.reaper.as_ref()
     }
@@ -193,12 +192,12 @@ impl<'a> Trial<'a> {
         self.plan.log
     }
 
-    /// The same after a `hello`.
+    /// Opens a connection and says `hello`.
     pub(super) fn greet(&self) -> Checked<Conversation<'a>> {
         self.greet_with(&json!({}))
     }
 
-    /// The same after a `hello` with further fields.
+    /// Opens a connection and says `hello` with further fields.
     pub(super) fn greet_with(&self, fields: &Value) -> Checked<Conversation<'a>> {
         let mut peer = self.open()?;
         peer.hello = peer.result(&with(self.hello(), fields))?;
@@ -210,7 +209,7 @@ impl<'a> Trial<'a> {
         self.plan.hello()
     }
 
-    /// Whether the check must come to its end.
+    /// Whether the check has used up its time.
     pub(super) fn is_late(&self) -> bool {
         Instant::now() >= self.deadline
     }

@@ -75,7 +75,7 @@ impl Stop {
         Self { verdict: Verdict::Skipped, ..Self::failed(why, "") }
     }
 
-    /// Puts the place before what was expected.
+    /// Puts a place before what was expected.
     pub(super) fn at(self, place: &str) -> Self {
         Self { expected: cut(format!("{place}: {}", self.expected)), ..self }
     }
@@ -88,7 +88,7 @@ fn cut(text: String) -> String {
     }
 }
 
-/// Fails unless it holds.
+/// Fails unless `is_so`.
 pub(super) fn holds(is_so: bool, expected: impl Into<String>, came: impl FnOnce() -> String) -> Checked {
     if is_so { Ok(()) } else { Err(Stop::failed(expected, came())) }
 }

@@ -1,7 +1,7 @@
 //! WebSocket (RFC 6455): what a message is, which frames end the connection and with which status, and who
 //! may open one.
 //!
-//! Builds the frames that break a rule itself, since the suite's client makes none.
+//! Builds the frames that break a rule itself, since the suite's client does not build any.
 
 use std::net::SocketAddr;
 

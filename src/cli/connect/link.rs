@@ -23,6 +23,8 @@ const HEARTBEATS: u32 = 3;
 const HEARTBEAT: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(300)];
 /// How much a ladder may say before it answers an offer.
 const MOST_EARLY: usize = 64;
+/// How many lines are looked at for why it ended a connection.
+const LAST_LINES: usize = 1000;
 /// How long the ladder may leave unread what it is sent.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -192,7 +194,9 @@ impl Link {
 
     /// What the ladder said before it closed the connection.
     fn last_words(&mut self) -> Option<Gone> {
-        while let Ok(line) = self.lines.next(Instant::now()) {
+        // It may write without end.
+        for _ in 0..LAST_LINES {
+            let line = self.lines.next(Instant::now()).ok()?;
             let message = serde_json::from_slice(&line.bytes).unwrap_or_default();
             if let Some(gone) = farewell(&message, self.has_joined()) {
                 return Some(gone);

@@ -178,6 +178,10 @@ impl Connection {
                     if is_final_json(&message) {
                         self.arrived.push(message);
                     }
+                    // It may write without end.
+                    if Instant::now() >= deadline {
+                        return self.differ("end of input".into(), "the server writes on and on".into());
+                    }
                 }
                 Err(LineError::TimedOut) => {
                     return self.differ("end of input".into(), "the connection stays open".into());

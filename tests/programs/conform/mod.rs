@@ -116,14 +116,21 @@ fn what_is_no_server_fails_and_hangs_nothing() {
     ];
     let more =
         ["--only", "ends/eof-idle", "--only", "liveness/pings", "--only", "ids/seq", "--only", "time/spent"];
-    for server in
-        [&["yes"][..], &["sleep", "1000"], &["cat"], &["false"], &["cat", "/dev/zero"], &["yes", "{}"]]
-    {
+    for server in [&["sleep", "1000"][..], &["cat"], &["cat", "/dev/zero"], &["yes", "{}"]] {
         let output = conform(&[&chosen, &more[..], &["--"], server].concat());
         let report = report(&output);
         assert_eq!(with_verdict(&report, "passed"), names(&[]), "{server:?}: {report}");
         assert!(report["failed"].as_u64() >= Some(5), "{server:?}: {report}");
         assert_eq!(output.status.code(), Some(1), "{server:?}");
+    }
+    // What speaks another protocol, or none, is not checked.
+    for (server, why) in
+        [("yes", "not the JSON lines of this protocol: `y`"), ("false", "ended before its first")]
+    {
+        let output = conform(&[&chosen, &more[..], &["--", server]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(why) && output.stdout.is_empty(), "{server}: {said}");
+        assert_eq!(output.status.code(), Some(1), "{server}");
     }
     // Nor does a program that should dial.
     for script in ["exit 3", "sleep 1000", "yes", "cat /dev/zero"] {
@@ -211,6 +218,8 @@ fn checks_are_listed_and_chosen_by_name() {
         // Once, with what it says of itself, instead of each check's "the connection is closed".
         (&["--bot", "--", "sh", "-c", "echo 'no such file' >&2; exit 3"], 1, "exit status: 3"),
         (&["--", "sh", "-c", "read line; echo 'Traceback: x' >&2; exit 1"], 1, "  Traceback: x"),
+        // A program that speaks another protocol.
+        (&["--bot", "--", "sh", "-c", "while read line; do echo id name x; done"], 1, "not the JSON lines"),
         (&["tcp=127.0.0.1:1"], 1, "cannot connect"),
         (&["unix=/nowhere"], 1, "cannot connect"),
         (&["ws=127.0.0.1:1"], 1, "cannot connect"),

@@ -1,4 +1,4 @@
-//! What a bot that has dialled promises of its offer and of its games.
+//! What a bot that has dialled promises about its offer and its games.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::requests::with;
 use crate::trial::Trial;
 use crate::verdict::{Checked, Stop, holds, list, number, text, texts};
 
-/// How long nothing may come before an offer is answered.
+/// How long the bot must be silent before its offer is answered.
 const SILENCE: Duration = Duration::from_millis(300);
 /// The moves that are played in each of several games.
 const FEW_MOVES: usize = 4;
 /// The most moves that a game is played for.
 const MOST_MOVES: usize = 60;
-/// How many games more than it offers go on for a bot that has come back with a smaller limit.
+/// How many more games than it offers go on, for a bot that has come back with a smaller limit.
 const MORE: usize = 2;
 /// The longest line, in bytes.
 const LONG: usize = 1 << 20;
@@ -144,7 +144,7 @@ pub(super) fn limit(trial: &Trial<'_>) -> Checked {
     let bot = ladder.joined(&[])?;
     let (start, most) = (bot.starts()?.swap_remove(0), bot.concurrency());
     drop(bot);
-    // What goes on says how many it offered before: here so many more than now.
+    // The games that go on show how many it offered before: here `MORE` more than now.
     let before: Vec<String> = (0..most + MORE).map(|number| format!("before-{number}")).collect();
     let mut bot = ladder.joined(&before.iter().map(String::as_str).collect::<Vec<_>>())?;
     for (number, game) in before.iter().enumerate() {
@@ -165,7 +165,7 @@ pub(super) fn over(trial: &Trial<'_>) -> Checked {
     let most = bot.concurrency();
     bot.plays_no_more_than(most, "game", &start)?;
     bot.visit.over("over-0", "game-0")?;
-    // A game that it does not play is no game less.
+    // The end of a game that it does not play changes nothing.
     bot.visit.over("over-none", "no-such-game")?;
     bot.plays_no_more_than(1, "next", &start)
 }

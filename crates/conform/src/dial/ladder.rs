@@ -17,7 +17,7 @@ use crate::trial::{LADDER, TOKEN, Trial};
 use crate::verdict::{Checked, Stop, holds};
 use plyd_client::{Process, Program};
 
-/// How often it is looked whether the program dials.
+/// The interval at which the ladder looks for a program that dials.
 const LOOK: Duration = Duration::from_millis(1);
 /// How long the last lines of a log may take.
 const LAST_LINES: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ const LOG: usize = 1 << 20;
 /// A ladder, and the program that is to dial it. The program ends with it.
 pub(super) struct Ladder<'w> {
     trial: &'w Trial<'w>,
-    /// None once nobody listens any more.
+    /// None once the ladder has stopped listening.
     listener: Option<TcpListener>,
     process: Process,
     log: Arc<Mutex<Vec<u8>>>,
@@ -49,7 +49,7 @@ pub(super) enum Waited {
 }
 
 impl<'w> Ladder<'w> {
-    /// Listens, and starts the program.
+    /// Starts to listen, and starts the program.
     pub(super) fn start(trial: &'w Trial<'w>) -> Checked<Self> {
         let (program, at) = trial.dialer()?;
         let skipped = |what: &str, error: io::Error| Stop::skipped(format!("{what}: {error}"));
@@ -81,14 +81,14 @@ impl<'w> Ladder<'w> {
         }
     }
 
-    /// Waits until the program dials, and takes what it offers; these games of it go on.
+    /// Waits until the program dials, and accepts its offer; these of its games go on.
     pub(super) fn joined(&mut self, games: &[&str]) -> Checked<Joined<'w>> {
         let visit = self.called()?;
         let trial = self.trial;
         visit.joined(trial, games)
     }
 
-    /// Waits until the program dials or ends, and no longer than until then.
+    /// Waits until the program dials or ends, at most until that instant.
     pub(super) fn wait(&mut self, until: Instant) -> Checked<Waited> {
         loop {
             if let Some(stream) = self.accept()? {
@@ -116,7 +116,7 @@ impl<'w> Ladder<'w> {
         }
     }
 
-    /// From now on nobody listens.
+    /// Stops listening.
     pub(super) fn close(&mut self) {
         self.listener = None;
     }
@@ -167,7 +167,7 @@ impl<'w> Ladder<'w> {
         ended.map(|status| status.is_some()).map_err(|error| Stop::skipped(error.to_string()))
     }
 
-    /// Something that is wrong, with the last line of the log, which may say why.
+    /// What is wrong, with the last line of the log, which may say why.
     fn end_of_log(&self, what: &str) -> String {
         match self.log().lines().last() {
             Some(line) => format!("{what}; its log ends: {line}"),

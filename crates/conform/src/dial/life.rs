@@ -1,4 +1,4 @@
-//! What a bot that dials promises of its connections: when it comes back, when it stays away, and how it
+//! What a bot that dials promises about its connections: when it comes back, when it stays away, and how it
 //! leaves.
 
 use std::net::TcpStream;
@@ -14,13 +14,13 @@ use crate::verdict::{Checked, Stop, Verdict, holds};
 
 /// The pauses before the first dials again, each shortened by half at most.
 const PAUSES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
-/// What a pause may take more without a warning; a machine that is busy makes it longer.
+/// How much longer a pause may be without a warning; a busy machine makes it longer.
 const LATE: Duration = Duration::from_millis(500);
-/// So many times its length, and as much more, no pause takes.
+/// A pause fails if it is longer than this many times its length plus this time.
 const FAR_TOO_LATE: (u32, Duration) = (3, Duration::from_secs(10));
 /// The programs that lose their ladders at the same instant.
 const TOGETHER: usize = 4;
-/// Programs that come back so close to each other, each time, do not leave it to chance.
+/// Programs that come back within this time of each other, each time, do not choose their pauses at random.
 const CLOSE: Duration = Duration::from_millis(100);
 /// How long a program that was refused must not dial: longer than its first pause.
 const AWAY: Duration = Duration::from_secs(3);
@@ -28,10 +28,10 @@ const AWAY: Duration = Duration::from_secs(3);
 const RETRY: Duration = Duration::from_secs(2);
 /// Why a ladder disables a bot.
 const REASON: &str = "five forfeits in a row, all of them late";
-/// The heartbeat of a ladder that falls silent, and after how many silent ones it is gone.
+/// The heartbeat of a ladder that falls silent, and after how many missing beats the bot must give it up.
 const SLOW_BEAT: Duration = Duration::from_secs(2);
 const SILENT_BEATS: u32 = 3;
-/// A heartbeat, and how many are sent: more than after how many a silent ladder is gone.
+/// A heartbeat, and how many beats are sent: more than a silent ladder may miss.
 const BEAT: Duration = Duration::from_secs(1);
 const BEATS: usize = 4;
 
@@ -64,7 +64,7 @@ fn pauses(trial: &Trial<'_>, programs: usize) -> Checked<Vec<Vec<Duration>>> {
     Ok(rows)
 }
 
-/// Judges a pause that should have this length, shortened by half at most.
+/// Judges a pause that should last from `least` to `most`.
 fn lasts(pause: Duration, least: Duration, most: Duration) -> Checked {
     let expected = || format!("a pause of {} to {} ms", least.as_millis(), most.as_millis());
     let came = || format!("{} ms", pause.as_millis());
@@ -115,13 +115,13 @@ pub(super) fn going_on(trial: &Trial<'_>) -> Checked {
     drop(bot);
     let mut bot = ladder.joined(&["game"])?;
     let most = bot.concurrency();
-    // It counts as one of those that it plays, before it is asked for a move in it.
+    // The game counts as one of those that it plays, before it is asked for a move in it.
     bot.plays_no_more_than(most.saturating_sub(1), "next", &start)?;
     if after.outcome().is_none() {
         bot.play("second", "game", &after)?;
     }
     drop(bot);
-    // The ladder has given it up, and all others.
+    // The ladder has given up this game, and all others.
     let mut bot = ladder.joined(&[])?;
     bot.plays_no_more_than(most, "last", &start)
 }
@@ -134,7 +134,7 @@ pub(super) fn stale(trial: &Trial<'_>) -> Checked {
     bot.visit.ping("read")?;
     drop(bot);
     let mut bot = ladder.joined(&["game"])?;
-    // What answers the earlier one here is an answer to what nobody asked on this connection.
+    // An answer to the earlier request would answer what nobody asked on this connection.
     bot.play("fresh", "game", &start)?;
     bot.visit.ping("behind")
 }

@@ -1,8 +1,8 @@
 //! A bot that dials out: the suite is its ladder.
 //!
-//! The program under test is started for each check with the address of a ladder of its own and the file of
-//! a token. In reading order: `ladder`, what it dials; `visit`, a connection of it; then the checks: `games`
-//! of what it offers and plays, `life` of its connections.
+//! The program under test is started for each check with the address of a ladder of its own and the file of a
+//! token. In reading order: `ladder`, which the program dials; `visit`, a connection that it opened; then the
+//! checks: `games`, of what it offers and plays, and `life`, of its connections.
 
 mod games;
 mod ladder;

@@ -21,9 +21,9 @@ use plyd_protocol::{Clock, Command, GameRef, Go, InfoRequest, Limit, Position, R
 
 /// The most bytes that a bot may write over one connection: more than any check asks for.
 const FLOOD: usize = 64 << 20;
-/// The heartbeat that bots are given whose checks are not about it: longer than any of these takes.
+/// The heartbeat in checks that are not about heartbeats, in ms: longer than any of them takes.
 pub(super) const HEARTBEAT_MS: u64 = 300_000;
-/// The clock of a bot that plays by all.
+/// The clock of a bot whose offer names none.
 const TIME: Clock = Clock::PerMove { ms: 20_000 };
 /// How long a bot may take to close a connection that the ladder has ended.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -43,7 +43,7 @@ pub(super) struct Visit {
     pub(super) games: Vec<String>,
 }
 
-/// A bot that the ladder has taken.
+/// A bot whose offer the ladder has accepted.
 pub(super) struct Joined<'w> {
     pub(super) visit: Visit,
     /// What it offered.
@@ -59,7 +59,7 @@ impl Visit {
         Ok(Self { stream, unread: Vec::new(), received: 0, deadline, asked, answers, games: Vec::new() })
     }
 
-    /// The next line until then; none at its end.
+    /// The next line until that instant; none if none came by then.
     ///
     /// # Errors
     /// The connection has ended, or what came is no object.
@@ -207,12 +207,12 @@ impl Visit {
         holds(is_answer, "a `result` of `ping`, or `unknown_cmd`", || answer.to_string())
     }
 
-    /// Says that a game is over.
+    /// Announces that a game is over.
     pub(super) fn over(&mut self, id: &str, game: &str) -> Checked {
         self.ended(id, game, &json!({}))
     }
 
-    /// Says that the first game of a pair is over, and which one is the second.
+    /// Announces that the first game of a pair is over, and which one is the second.
     pub(super) fn over_before(&mut self, id: &str, game: &str, next: &str) -> Checked {
         self.games.push(next.to_owned());
         self.ended(id, game, &json!({ "next": next }))
@@ -236,7 +236,7 @@ impl Visit {
         Ok(line)
     }
 
-    /// Answers an offer.
+    /// Accepts an offer.
     pub(super) fn take(&mut self, offer: &Value, heartbeat_ms: u64) -> Checked {
         self.say(&json!({
             "type": "result", "id": offer["id"], "of": "offer", "bot": "the bot", "concurrency": offer["concurrency"],
@@ -250,7 +250,7 @@ impl Visit {
         self.say(&with(error, more))
     }
 
-    /// Waits for the first offer and takes it.
+    /// Waits for the first offer and accepts it.
     pub(super) fn joined<'w>(mut self, trial: &'w Trial<'w>, games: &[&str]) -> Checked<Joined<'w>> {
         self.games = games.iter().map(|game| (*game).to_owned()).collect();
         let offer = self.offer()?;
@@ -301,7 +301,8 @@ impl Joined<'_> {
         self.offer["concurrency"].as_u64().and_then(|most| usize::try_from(most).ok()).unwrap_or(0)
     }
 
-    /// The starts of the games that it offers and that are known here, the one with the most moves first.
+    /// The starts of the games that it offers and that are known here; the one with the most moves comes
+    /// first.
     ///
     /// # Errors
     /// There is none.
@@ -325,13 +326,13 @@ impl Joined<'_> {
         Ok(starts)
     }
 
-    /// The clock of its games, as each of them begins.
+    /// The clock with which each of its games begins.
     fn clock(&self) -> Clock {
         read_clock(&self.offer["clocks"][0]).unwrap_or(TIME)
     }
 
-    /// The line that asks for a move in a game; a quick one has a limit that no search uses its clock up for.
-    /// Its clock has run for `elapsed`.
+    /// The line that asks for a move in a game. A quick question has a limit that ends the search long before
+    /// its clock does. The clock has run for `elapsed`.
     fn question(&self, id: &str, game: &str, root: &Root, is_quick: bool, elapsed: Duration) -> Vec<u8> {
         let rules = bridge::rules(&root.rules());
         let place = GameRef::Game { game: root.entry().name.to_owned(), rules };
@@ -354,7 +355,7 @@ impl Joined<'_> {
         self.visit.request(id, &line)
     }
 
-    /// Asks for a move in a game that takes no search long; when it was asked.
+    /// Asks for a move in a game with a limit that ends the search soon; returns when it was asked.
     pub(super) fn begin_quick(&mut self, id: &str, game: &str, root: &Root) -> Checked<Instant> {
         let line = self.question(id, game, root, true, Duration::ZERO);
         self.visit.request(id, &line)?;
@@ -397,8 +398,8 @@ impl Joined<'_> {
         played(root, &answer)
     }
 
-    /// Plays a move in each of so many games of these names, all from the same start, and asks for a move in
-    /// one more, which is to be refused.
+    /// Plays a move in each of `most` games with names that begin with `name`, all from the same start, and
+    /// asks for a move in one more, which is to be refused.
     pub(super) fn plays_no_more_than(&mut self, most: usize, name: &str, root: &Root) -> Checked {
         for number in 0..most {
             self.play(&format!("{name}-{number}"), &format!("{name}-{number}"), root)?;
