@@ -15,7 +15,7 @@ use crate::lock;
 
 /// What a line records.
 pub trait Kept: Serialize + DeserializeOwned {
-    /// How every line begins: half a line that begins otherwise belongs to another file.
+    /// How every line begins. Half a line that begins otherwise belongs to another file, and is not cut off.
     const BEGINNING: &'static [u8];
     /// What a line is, for people, such as `record of a game`.
     const WHAT: &'static str;
@@ -113,7 +113,7 @@ pub fn read_file<T: Kept>(
     read(BufReader::new(file), known).map(|_whole| ())
 }
 
-/// What of a file is whole lines.
+/// The part of a file that is whole lines.
 #[derive(PartialEq, Eq, Debug)]
 struct Whole {
     /// How many bytes.

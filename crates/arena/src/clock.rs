@@ -1,7 +1,7 @@
-//! The referee's clocks: how much time a player has for a move, what a `go` says of that, and when its flag
+//! The referee's clocks: how much time a player has for a move, what a `go` says about it, and when the flag
 //! falls.
 //!
-//! Reads no time: the referee gives the time that each answer took.
+//! Reads no time itself: the referee says how long each answer took.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::micros;
 
-/// What time a player has, for each move or for the game.
+/// The time that a player has, for each move or for the game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeControl {
@@ -20,8 +20,8 @@ pub enum TimeControl {
     /// A fixed time for each move.
     #[serde(with = "micros")]
     PerMove(Duration),
-    /// A time for the game that grows with each move; with `moves`, the base is added again whenever so many
-    /// are made.
+    /// A time for the game that grows with each move. With `moves`, the base is added again after each such
+    /// number of moves.
     Increment {
         /// The time at the start, and of each further period.
         #[serde(rename = "base_us", with = "micros")]
@@ -55,7 +55,7 @@ pub enum TimeControl {
 }
 
 impl TimeControl {
-    /// The same control with so many thousandths of each of its times, in whole microseconds.
+    /// The same control with each of its times multiplied by `thousandths` / 1000, in whole microseconds.
     ///
     /// ```
     /// use std::time::Duration;
@@ -118,7 +118,7 @@ impl GameClock {
         Self { control, left, moves_to_go }
     }
 
-    /// The time in which the next move must be answered; none: it is not limited.
+    /// The time in which the next move must be answered; none if it is not limited.
     pub fn allowed(&self) -> Option<Duration> {
         match self.control {
             TimeControl::Unlimited => None,
@@ -129,7 +129,7 @@ impl GameClock {
         }
     }
 
-    /// What is left for the game; none if that is not counted.
+    /// The time that is left for the game; none for a control without a time for the game.
     pub fn left(&self) -> Option<Duration> {
         match self.control {
             TimeControl::Unlimited | TimeControl::PerMove(_) => None,
@@ -167,7 +167,7 @@ impl GameClock {
     /// is left then.
     ///
     /// # Errors
-    /// How much more than the clock and the margin allow it took: the flag fell.
+    /// The flag fell: by how much the move exceeded what the clock and the margin allow.
     pub fn press(&mut self, time: Duration, margin: Duration) -> Result<(), Duration> {
         let allowed = self.allowed().unwrap_or(Duration::MAX);
         if time > allowed.saturating_add(margin) {
@@ -191,10 +191,10 @@ impl GameClock {
     }
 
     /// Counts a move as [`press`](Self::press) does. If the flag fell and `stood_still` gives a time, the
-    /// margin is wider by that time; then returns by how much the answer was late.
+    /// margin is wider by that time; returns by how much the answer was late.
     ///
     /// # Errors
-    /// How much more than the clock allows it took: the flag fell.
+    /// The flag fell: by how much the move exceeded what the clock allows.
     pub(super) fn press_forgiving(
         &mut self,
         time: Duration,

@@ -29,9 +29,9 @@ pub enum ForfeitKind {
     Illegal,
     /// An answer after the time.
     Late,
-    /// The process does not start, ends, or closes its output; the connection cannot be had or breaks.
+    /// The process does not start, ends, or closes its output; the connection cannot be made or breaks.
     Crash,
-    /// No answer for so long that the referee gave up, or nothing read.
+    /// The player did not answer, or did not read, until the referee gave up.
     #[serde(rename = "silence")]
     Timeout,
     /// An answer that the protocol does not allow, or an error.
@@ -61,7 +61,7 @@ impl ForfeitReason {
         Self { kind, message: message.into() }
     }
 
-    /// An error that a player answered: `asked` is what it was asked.
+    /// The forfeit of a player that answered the request `asked` with an error.
     #[must_use]
     pub fn refused(asked: &str, error: &ErrorMessage) -> Self {
         let place = error.pointer.as_deref().map(|pointer| format!(" at {pointer}")).unwrap_or_default();

@@ -40,7 +40,7 @@ impl Match {
 }
 
 impl<'m> Table<'m> {
-    /// The table of that one of the games that are played at once; its processes are started by their first
+    /// A table that plays at `place` among those that play at once. A player's process starts with its first
     /// game.
     pub(super) fn new(the_match: &'m Match, place: usize) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl<'m> Table<'m> {
     /// Plays to the end of the game.
     ///
     /// # Errors
-    /// That player's server was overloaded, and said so in these words.
+    /// The player whose server was overloaded, and for how long, for people.
     fn moves(&mut self, play: &mut Play, scheduled: ScheduledGame) -> Result<(), (Player, String)> {
         let (the_match, place, players) = (self.the_match, self.place, scheduled.players);
         while let Step::Ask(ask) = play.step() {

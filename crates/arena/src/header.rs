@@ -1,4 +1,4 @@
-//! What a report says of a match before its games: what was played, and by whom.
+//! What a report says about a match before its games: what was played, and by whom.
 
 use plyd_core::engine::Entry;
 use plyd_protocol::{Seed, Settings};

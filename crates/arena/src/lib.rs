@@ -7,8 +7,8 @@
 //! # Where to begin
 //!
 //! A [`Match`] says who plays what, from which [`openings`] and how strictly it is refereed; [`Match::run`]
-//! plays it and gives each [`PlayedGame`] away as it ends, which a [`Summary`] counts. [`statistics`] say
-//! what the counts are worth, whoever played the games:
+//! plays it and passes on each [`PlayedGame`] as it ends, which a [`Summary`] counts. [`statistics`] say what
+//! the counts are worth, whoever played the games:
 //!
 //! ```
 //! use plyd_arena::statistics::Pairs;
@@ -26,7 +26,8 @@
 //! # Ok::<(), plyd_arena::statistics::sprt::InvalidSprt>(())
 //! ```
 //!
-//! [`tune`] finds better weights of an evaluation and [`train`] its tables, both by games.
+//! [`tune`] tunes the weights of an evaluation by self-play (SPSA), and [`train`] learns its tables by
+//! self-play (TD learning).
 
 // The files of matches and tunings, which the commands open.
 #[doc(hidden)]
@@ -37,7 +38,7 @@ mod forfeit;
 mod game;
 mod header;
 mod link;
-// What plyd's own crates keep files by.
+// Plyd's own crates lock their files with it.
 #[doc(hidden)]
 pub mod lock;
 mod matches;

@@ -1,4 +1,4 @@
-//! What a match is: who plays what from which openings, on what terms. How it is played is another file's.
+//! What a match is: who plays what, from which openings, on what terms. `run` plays it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::spectator::Spectator;
 use super::stalls::Stalls;
 use super::strictness::Strictness;
 
-/// A match: each opening is played twice by each two players who meet, with sides swapped.
+/// A match: each two players who meet play each opening twice, with sides swapped.
 ///
 /// ```no_run
 /// use std::collections::HashSet;
@@ -78,8 +78,8 @@ pub struct Match {
     pub cores: Option<Cores>,
     /// What ends the players' processes if this one is killed; none: they see the end of their input.
     pub reaper: Option<Arc<Reaper>>,
-    /// Measures for how long the machine stood still, for all matches that it plays at once: an answer that
-    /// is late by no more is forgiven. None: no answer is.
+    /// Measures how long the machine stood still, for all matches that are played at once: an answer that is
+    /// late by no more than that is forgiven; none: no late answer is.
     pub stalls: Option<Arc<Stalls>>,
     /// Sees the games as they are played; none: nobody does.
     pub spectator: Option<Arc<dyn Spectator>>,

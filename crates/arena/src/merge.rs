@@ -41,8 +41,8 @@ pub enum MergeError {
 /// Reads the records of all shards of a match, in any order, and gives each of its games to `game`.
 ///
 /// # Errors
-/// The first file that cannot be read or has a record of another match, of another shard than it says or of a
-/// game that was there before; else the pairs that are missing.
+/// The first file that cannot be read, or has a record of another match, of a game that its shard does not
+/// hold, or of a game that came before; otherwise the pairs that are missing.
 pub fn merge(
     paths: &[PathBuf],
     games: &[&'static Entry],
@@ -79,7 +79,7 @@ impl<'p> Merged<'p> {
     /// The match of this record.
     ///
     /// # Errors
-    /// It belongs to no match in shards, or to one that cannot be.
+    /// The record belongs to no match in shards, or to one that is impossible.
     fn new(path: &'p Path, played: &PlayedGame, games: &[&'static Entry]) -> Result<Self, String> {
         let part = part(played)?;
         let name = &played.record.game;
@@ -109,7 +109,7 @@ impl<'p> Merged<'p> {
     /// Counts a game.
     ///
     /// # Errors
-    /// Why it is none of this match, or none more.
+    /// Why the game does not belong to this match, or came before.
     fn take(&mut self, path: &'p Path, played: &PlayedGame) -> Result<(), String> {
         let number = played.number;
         let part = part(played)?;
@@ -193,7 +193,7 @@ impl<'p> Merged<'p> {
     }
 }
 
-/// What a record says of the whole match.
+/// What a record says about the whole match.
 fn part(played: &PlayedGame) -> Result<&Part, String> {
     let missing = || format!("game {} was not played with --shard", played.number);
     played.part.as_ref().ok_or_else(missing)

@@ -25,9 +25,9 @@ pub enum NoOpening {
     Start(String),
 }
 
-/// Draws `count` positions, each so many random moves from a start, each move as likely as the others.
-/// `start` gives the start of an opening by its index, drawn from the random numbers if starts are drawn.
-/// No game is over there and a player is to move; positions differ, until 64 draws have found no new one.
+/// Draws `count` positions, each `plies` random moves from a start, with all legal moves equally likely.
+/// `start` gives the start of an opening by its index; it may draw one from the random numbers. In each
+/// position the game is not over and a player is to move. Positions differ, unless 64 draws found no new one.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -44,7 +44,7 @@ pub enum NoOpening {
 /// ```
 ///
 /// # Errors
-/// [`NoOpening`] if 64 draws in a row ended before, or `start` has none.
+/// [`NoOpening`] if the game was over in 64 draws in a row, or `start` fails.
 pub fn openings<E: ToString>(
     mut start: impl FnMut(usize, &mut SplitMix64) -> Result<Arc<dyn AnyRoot>, E>,
     plies: usize,

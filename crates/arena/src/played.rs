@@ -38,8 +38,8 @@ pub struct PlayedGame {
     pub contradictions: Vec<Contradiction>,
 }
 
-/// What the record of a game of a shard says of the whole match, beside its seed and its terms: enough to
-/// find out whether shards are of one match, and to report on it without its arguments.
+/// What the record of a game of a shard says about the whole match, beside its seed and its terms: enough to
+/// check whether shards belong to one match, and to report on it without its arguments.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Part {
     /// The shard that the game is in.
@@ -64,7 +64,7 @@ pub struct Unplayed {
     pub number: usize,
     /// The index of the player among those of the match.
     pub player: usize,
-    /// For how long its server was overloaded, and what it said, for people.
+    /// How long its server was overloaded, and what it said, for people.
     pub message: String,
 }
 
@@ -91,17 +91,17 @@ pub struct Answered {
     /// Who answered.
     pub player: Player,
     /// The time from the end of writing the `go` to the end of reading the `bestmove`, in microseconds, less
-    /// what was granted for the way.
+    /// `granted_us`.
     pub time_us: u64,
-    /// What was granted for the way, in microseconds, if anything.
+    /// What was granted for the network, in microseconds, if anything: a ladder compensates lag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub granted_us: Option<u64>,
-    /// The time from receiving the `go` to deciding, in microseconds, if the player reports it: the rest
-    /// of `time_us` was spent on the way.
+    /// The time from receiving the `go` to deciding, in microseconds, if the player reports it: the rest of
+    /// `time_us` was spent on the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_us: Option<u64>,
-    /// What the player's clock for the game shows after the answer, in microseconds; none for a clock of each
-    /// move.
+    /// The time that is left on the player's clock for the game after the answer, in microseconds; none for a
+    /// clock of each move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_us: Option<u64>,
     /// By how much the answer was late, in microseconds, if that was forgiven because the machine stood

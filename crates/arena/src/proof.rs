@@ -7,7 +7,7 @@ use plyd_protocol::{Bound, Player, ProofOutcome};
 
 use super::played::{Answered, Contradiction, other};
 
-/// How the game ended, as far as proofs are concerned.
+/// How the game ended, as far as it matters to proofs.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ending {
     /// With this winner, or drawn, by the rules of the game or by what both players proved.
@@ -60,7 +60,7 @@ pub(super) fn contradictions(answers: &[Answered], ending: Ending) -> Vec<Contra
         .collect()
 }
 
-/// What is wrong with an announcement after which `moves` moves were played, its own included.
+/// What is wrong with an announcement after which `moves` moves were played, including its own.
 fn contradiction(answered: &Answered, moves: usize, ending: Ending) -> Option<String> {
     let score = answered.score.filter(|score| score.bound != Bound::Upper)?;
     let proof = score.proof?;

@@ -18,7 +18,7 @@ use super::schedule::ScheduledGame;
 /// How often a game is begun if a player's server is overloaded meanwhile.
 const ATTEMPTS: usize = 3;
 
-/// A player that does not even begin.
+/// A player that could not begin a game.
 #[derive(Debug, thiserror::Error)]
 #[error("the player `{player}` cannot play: {reason}")]
 pub struct StartError {
@@ -40,7 +40,7 @@ impl Match {
         self.shard.is_none_or(|shard| shard.holds(number))
     }
 
-    /// What records of its games say of the match, if it is played in shards.
+    /// What the records of its games say about the match, if it is played in shards.
     fn part(&self) -> Option<Part> {
         let entrants = self.players.iter().enumerate();
         Some(Part {
@@ -192,7 +192,7 @@ impl Match {
     }
 }
 
-/// Plays a game, again if a player's server was overloaded, as often as that is worth it.
+/// Plays a game, at most [`ATTEMPTS`] times if a player's server is overloaded.
 fn attempt(
     table: &mut Table<'_>,
     scheduled: ScheduledGame,

@@ -49,8 +49,8 @@ pub struct ScheduledGame {
 }
 
 impl Format {
-    /// How many pairings there are between so many players, without making them; none if there are too many
-    /// to count.
+    /// How many pairings there are between `players`, without making them; none if there are too many to
+    /// count.
     ///
     /// ```
     /// use plyd_arena::Format;
@@ -69,7 +69,7 @@ impl Format {
 }
 
 impl Schedule {
-    /// A schedule for so many players; each round is a pair of games for each pairing.
+    /// A schedule for this number of players; each round is a pair of games for each pairing.
     #[must_use]
     pub fn new(format: Format, players: usize, rounds: usize) -> Self {
         let meets = |[first, second]: &[usize; 2]| match format {
@@ -105,7 +105,7 @@ impl Schedule {
         2 * self.rounds * self.pairings.len()
     }
 
-    /// The game of that number; none if the schedule ends before.
+    /// The game with this number; none if the schedule ends before.
     #[must_use]
     pub fn game(&self, number: usize) -> Option<ScheduledGame> {
         if number >= self.games() {

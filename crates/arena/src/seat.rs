@@ -48,8 +48,8 @@ pub(super) struct Answer {
 pub(super) enum NoReply {
     /// The player failed.
     Forfeit(ForfeitReason),
-    /// Its server was overloaded, as often as it was asked: nobody's fault, and nothing that a game can go on
-    /// from. Says for how long, for people.
+    /// Its server was overloaded each time that it was asked: nobody is to blame, but the game cannot go on.
+    /// Says for how long, for people.
     Overloaded(String),
 }
 
@@ -60,14 +60,14 @@ impl From<ForfeitReason> for NoReply {
 }
 
 impl<'m> Seat<'m> {
-    /// The seat of a player in that one of the games that are played at once; its process begins with the
+    /// The seat of a player at `place` among the games that are played at once; its process starts with the
     /// first game.
     pub(super) fn new(the_match: &'m Match, player: &'m Player, place: usize) -> Self {
         Self { the_match, player, place, link: None, has_session: false }
     }
 
-    /// Begins a game, with nothing left of the game before; starts the process, or connects, if that is
-    /// not done.
+    /// Begins a game, with nothing left of the game before; first starts the process, or connects, if
+    /// necessary.
     ///
     /// # Errors
     /// How the player failed; its process is killed.
@@ -191,7 +191,7 @@ impl Drop for Seat<'_> {
     }
 }
 
-/// What comes of a command that a bot need not know.
+/// The outcome of a command that a bot need not know.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Agreed {
     Done,

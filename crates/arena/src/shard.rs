@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::schedule::Schedule;
 
-/// One of some parts of a match. Pairs of games go round, so that parts differ by one pair at most; both
-/// games of a pair are in one part.
+/// One of several parts of a match. Pairs of games are dealt out in turn, so that parts differ by one pair at
+/// most; both games of a pair are in one part.
 ///
 /// ```
 /// use plyd_arena::{Format, Schedule, Shard};
@@ -33,7 +33,7 @@ pub struct Shard {
 pub struct InvalidShard(String);
 
 impl Shard {
-    /// The part of this index, of so many; none if there is no such part.
+    /// The part with this index, of `count` parts; none if there is no such part.
     #[must_use]
     pub fn new(index: usize, count: usize) -> Option<Self> {
         (index < count).then_some(Self { index, count })

@@ -2,8 +2,7 @@
 //! notes when it should have been awake and was not. A player that is late by less than that was not slow: it
 //! did not run.
 //!
-//! It is the control beside which the project measures its own latencies, kept by the referee for a whole
-//! match.
+//! The project measures its own latencies beside the same control; the referee keeps it for a whole match.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,7 +75,7 @@ impl Stalls {
         stalls
     }
 
-    /// For how long in this span at least one core stood still, of these cores or, without any, of all.
+    /// How long at least one of these cores (of all, if none are given) stood still in this span.
     #[must_use]
     pub fn during(&self, from: Instant, to: Instant, cores: Option<&[usize]>) -> Duration {
         let counts = |watch: &&Arc<Watch>| match (watch.core, cores) {
@@ -88,8 +87,8 @@ impl Stalls {
         covered(&mut spans, from, to)
     }
 
-    /// For how long each core stood still until now since the watches began, always in the same order. The
-    /// difference of two such times is what came between, however long that is.
+    /// How long each core has stood still since the watches began, always in the same order. The difference
+    /// of two such times is what came between, however long that is.
     #[must_use]
     pub fn totals(&self) -> Vec<Duration> {
         let now = Instant::now();
@@ -107,7 +106,7 @@ impl Drop for Stalls {
 }
 
 impl Watch {
-    /// Sleeps again and again until it shall end.
+    /// Sleeps again and again until `ended` is set.
     fn keep(&self, ended: &AtomicBool) {
         if let Some(core) = self.core {
             // A core that was taken away meanwhile is watched from another.
@@ -118,7 +117,7 @@ impl Watch {
         while !ended.load(Ordering::Relaxed) {
             thread::sleep(due.saturating_duration_since(Instant::now()));
             let now = Instant::now();
-            // Both at once: a stall that is over lasts no more.
+            // One lock for both changes, so that a stall that is over is not also taken for one that lasts.
             let mut seen = self.seen();
             if now.saturating_duration_since(due) >= SLICE {
                 seen.add((due, now));

@@ -24,7 +24,7 @@ pub struct Strictness {
     /// How long to wait for an answer beyond its clock and the margin, and for any other answer.
     #[serde(rename = "patience_us", with = "micros")]
     pub timeout: Duration,
-    /// The moves after the opening after which an unfinished game is a draw.
+    /// How many moves after the opening a game may take; then it is a draw.
     pub max_moves: usize,
     /// Which games end before their rules end them.
     pub adjudication: Adjudication,
@@ -34,7 +34,7 @@ pub struct Strictness {
 }
 
 impl Default for Strictness {
-    /// A late answer loses at once, a missing one is waited for 10 s, and a game of 500 moves is a draw.
+    /// A late answer loses at once, a missing one loses after 10 s, and a game of 500 moves is a draw.
     fn default() -> Self {
         Self {
             margin: Duration::ZERO,

@@ -82,7 +82,7 @@ pub struct FirstFault {
 }
 
 impl Summary {
-    /// The totals of a match of so many players of which no game is finished.
+    /// The totals of a match before its first game; `players` is the number of players.
     #[must_use]
     pub fn new(schedule: &Schedule, players: usize) -> Self {
         let unplayed =
@@ -166,7 +166,7 @@ impl Summary {
         self.openings.len()
     }
 
-    /// What each two players who meet made of it.
+    /// The results of each two players who meet.
     #[must_use]
     pub fn pairings(&self) -> Vec<Pairing> {
         self.results.iter().map(|result| result.pairing).collect()

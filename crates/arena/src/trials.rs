@@ -13,16 +13,16 @@ use crate::{NoOpening, openings};
 use plyd_bridge as bridge;
 use plyd_core::engine::{AnyRoot, Fault};
 
-/// Where games may begin, drawn by a seed.
+/// Draws where a game begins, by a seed.
 pub type Start<'a> = dyn Fn(u64) -> Result<Arc<dyn AnyRoot>, String> + Sync + 'a;
 
 /// Why no further games can be played.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// No opening.
+    /// There is no opening.
     #[error(transparent)]
     Opening(#[from] NoOpening),
-    /// A player that cannot be had, or cannot play.
+    /// A player cannot be made, or cannot play.
     #[error("{}{}", .0.message, bridge::at(.0))]
     Player(Fault),
     /// What was learned could not be kept.
@@ -44,7 +44,7 @@ pub struct Games {
     /// Where games begin; none: the rules' initial position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
-    /// The moves played since.
+    /// The moves played since that position.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<String>,
     /// The rules that were given.
@@ -62,7 +62,7 @@ pub struct Games {
 }
 
 impl Games {
-    /// Each part by its name on the command line, and whether it differs from that of others.
+    /// The name of each part on the command line, and whether it differs from the other's.
     pub(crate) fn differences(&self, other: &Self) -> [(bool, &'static str); 9] {
         [
             (self.game != other.game, "game"),
@@ -121,7 +121,7 @@ pub(crate) fn list(settings: &Settings) -> String {
     named.collect::<Vec<_>>().join(",")
 }
 
-/// The results of so many games in their order, played at once by some threads; none if `halt` was raised
+/// The results of `count` games in their order, played by several threads at once; none if `halt` was raised
 /// before all had begun, or if a game that saw it raised has no result.
 ///
 /// # Errors

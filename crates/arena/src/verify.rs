@@ -1,4 +1,4 @@
-//! Whether a record that somebody else wrote is a game of a match: it is played once more, by the rules.
+//! Whether a record that somebody else wrote is a game of a match: the game is played again, by the rules.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ impl Match {
     /// are those of its number, each move is legal and each outcome of chance the one that the seed draws,
     /// clocks show what their times leave, and the result is the one that the rules or the referee give.
     ///
-    /// `scale` is in how many thousandths of their times the players were given, as
-    /// [`TimeControl::scaled`](super::TimeControl::scaled) has it: 1000 if they had them whole.
+    /// `scale` is how many thousandths of their times the players were given, as in
+    /// [`TimeControl::scaled`](super::TimeControl::scaled); 1000: their whole times.
     ///
     /// What it cannot know is what happened there: how long an answer took, and that a player forfeited.
     ///

@@ -198,7 +198,7 @@ pub fn actions(actions: Actions) -> wire::Actions {
     wire::Actions { count: number(actions.count), legal: actions.legal.into_iter().map(number).collect() }
 }
 
-/// What a book says of a position.
+/// Converts what a book says about a position.
 ///
 /// ```
 /// use plyd_core::nim;
@@ -399,7 +399,8 @@ pub fn board(drawing: Drawing) -> wire::Board {
     }
 }
 
-/// A draft, of which `given` was sent, as an editor gets it.
+/// Converts a draft for an editor; `given` is the text that was sent, by which its places, in bytes, become
+/// the wire's, in characters.
 ///
 /// ```
 /// use plyd_bridge::edits;

@@ -1,4 +1,4 @@
-//! A review as JSON, in the names and values of the protocol: `docs/review.md` describes what a move has.
+//! A review as JSON, in the names and values of the protocol; `docs/review.md` describes its fields.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ pub struct Counts {
     pub moves: usize,
     /// How many of them have each mark, by the names of the marks that were given.
     pub marks: BTreeMap<&'static str, usize>,
-    /// Proven or estimated, the moves behind which there was a better one.
+    /// The moves to which a better one existed, proven or estimated.
     pub errors: usize,
 }
 
 impl Counts {
-    /// Those of a side of a game.
+    /// Counts the moves of one side in a game.
     #[must_use]
     pub fn of(review: &Review, side: Side) -> Self {
         let mut counts = Self::default();
@@ -35,7 +35,7 @@ impl Counts {
         self.errors += usize::from(mark.is_error());
     }
 
-    /// Adds those of another game.
+    /// Adds the counts of another game.
     pub fn join(&mut self, other: &Self) {
         self.moves += other.moves;
         self.errors += other.errors;

@@ -56,9 +56,9 @@ impl Address {
         Self::Program(Program { path: path.into(), arguments: Vec::new() })
     }
 
-    /// Reads `tcp=HOST:PORT`, `ws=HOST:PORT`, `tls=HOST:PORT`, `wss=HOST:PORT` (each also with `://` for the
-    /// `=`) or `unix=PATH`; none is a program. Behind an address of TLS may stand what [`Secured::read`]
-    /// takes.
+    /// Reads `tcp=HOST:PORT`, `ws=HOST:PORT`, `tls=HOST:PORT`, `wss=HOST:PORT` (each also with `://` instead
+    /// of `=`) or `unix=PATH`; a program cannot be written this way. After `tls` and `wss` addresses may
+    /// stand what [`Secured::read`] takes, such as `?ca=FILE`.
     ///
     /// ```
     /// use plyd_client::Address;
@@ -70,20 +70,21 @@ impl Address {
     /// ```
     ///
     /// # Errors
-    /// What to write instead.
+    /// A sentence that says what to write instead.
     pub fn read(text: &str) -> Result<Self, String> {
         let wrong = || format!("give {}, such as tcp=127.0.0.1:7117", Self::WRITTEN);
         let (way, place) = Self::url(text).or_else(|| text.split_once('=')).ok_or_else(wrong)?;
         Self::of(way, place).unwrap_or_else(|| Err(wrong()))
     }
 
-    /// The kind and the place of a URL of a server.
+    /// Splits the URL of a server (`ws://HOST:PORT`) into its kind and its place; none if it is no such URL.
     #[must_use]
     pub fn url(text: &str) -> Option<(&str, &str)> {
         text.split_once("://").filter(|(way, _)| *way != "unix" && Self::WAYS.contains(way))
     }
 
-    /// The address of that kind (one of [`WAYS`](Self::WAYS)); none if there is no such kind.
+    /// The address of a kind (one of [`WAYS`](Self::WAYS)); none if there is no such kind. Its error says
+    /// what to write instead of `place`.
     pub fn of(way: &str, place: &str) -> Option<Result<Self, String>> {
         let (place, options) = match place.find('?').filter(|_| ["tls", "wss"].contains(&way)) {
             Some(end) => place.split_at(end),
@@ -159,8 +160,8 @@ impl fmt::Display for Address {
 }
 
 impl Program {
-    /// The launch of the program. The reaper ends it if this process is killed; without a reaper it sees the
-    /// end of its input.
+    /// Prepares the launch of the program. If this process is killed, the reaper kills the program too;
+    /// without a reaper the program only sees the end of its input.
     ///
     /// # Errors
     /// [`LineError::Start`] if there is no such program.

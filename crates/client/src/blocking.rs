@@ -1,4 +1,5 @@
-//! The engine and its searches for programs that block: what the async ones do, on the thread that calls.
+//! The engine and its searches for programs that block: they do what the async ones do, on the calling
+//! thread.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -14,8 +15,8 @@ use crate::{Address, Client, Error, Game, Limit, engine, greeting};
 
 /// A server, for programs that block: one that this program starts, or one at an address.
 ///
-/// It asks one thing after the other; for several searches at once there may be several engines. A server
-/// that was started is killed when this is dropped; [`close`](Self::close) lets it end by itself.
+/// It sends one request at a time; several searches at once need several engines. A server that was started
+/// for it is killed when the engine is dropped; [`close`](Self::close) lets the server end by itself.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -42,7 +43,7 @@ pub struct Engine(engine::Engine);
 #[must_use = "a search that is dropped is stopped"]
 pub struct Search<'a>(engine::Search<'a>);
 
-/// What a future gives that is ready at once, as all are whose conversation waits by blocking.
+/// The output of a future that is ready at once, as every future of a blocking conversation is.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -59,7 +60,7 @@ impl Engine {
         Self::open_with(address, greeting())
     }
 
-    /// The same with a [`greeting`] of one's own, such as one with a token.
+    /// Like [`open`](Self::open), with a [`greeting`] of the caller's, such as one with a token.
     ///
     /// # Errors
     /// See [`Error`].
@@ -67,7 +68,7 @@ impl Engine {
         Self::over(Client::at(address)?, hello)
     }
 
-    /// An engine over a connection that was made elsewhere, on which nothing was asked yet.
+    /// Takes over a connection that was made elsewhere and on which nothing was sent yet.
     ///
     /// # Errors
     /// See [`Error`].
@@ -75,18 +76,20 @@ impl Engine {
         now(engine::Engine::begin(client, Wait::OnThread, hello)).map(Self)
     }
 
-    /// Sets how long an answer may take, a search beyond its own time: 10 s until this is called.
+    /// Sets the timeout of an answer; 10 s by default. A search gets it on top of its time for the move, its
+    /// `time` or its `hard` limit; with none of these, such as by a clock of the whole game, it has no
+    /// timeout.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.0.set_timeout(timeout);
     }
 
-    /// What the server says of itself: its name, features, games and limits.
+    /// What the server says about itself: its name, features, games and limits.
     #[must_use]
     pub fn server(&self) -> &HelloResult {
         self.0.server()
     }
 
-    /// Asks anything but a search.
+    /// Sends any request but a search, and waits for its result.
     ///
     /// # Errors
     /// See [`Error`].
@@ -94,7 +97,7 @@ impl Engine {
         now(self.0.ask(command))
     }
 
-    /// Asks for a sign of life.
+    /// Sends a `ping` and waits for its answer.
     ///
     /// # Errors
     /// See [`Error`].
@@ -102,7 +105,7 @@ impl Engine {
         now(self.0.ping())
     }
 
-    /// What a game is: its rules, options, players and how its moves are written.
+    /// Describes a game: its rules, options, players and how its moves are written.
     ///
     /// # Errors
     /// See [`Error`].
@@ -110,8 +113,8 @@ impl Engine {
         now(self.0.describe(game))
     }
 
-    /// Opens a session for a whole game, in which the server remembers what it found; without a name it gets
-    /// one.
+    /// Opens a session for a whole game, in which the server keeps what its searches found. A session without
+    /// a name gets one.
     ///
     /// # Errors
     /// See [`Error`].
@@ -119,8 +122,8 @@ impl Engine {
         now(self.0.new_game(new_game))
     }
 
-    /// Sets options: those of the game's session, or the defaults of later ones. All of them, or none if one
-    /// is wrong.
+    /// Sets options of the game's session or, without a game, the defaults of later sessions; returns those
+    /// in force. If one is wrong, none is set.
     ///
     /// # Errors
     /// See [`Error`].
@@ -128,8 +131,8 @@ impl Engine {
         now(self.0.set_options(game, options))
     }
 
-    /// Asks the rules about the position: who moves, whether the game is over, the legal moves, or whatever
-    /// else is wanted.
+    /// Asks the rules about the position: who is to move, whether the game is over, the legal moves, or
+    /// whatever else `want` names.
     ///
     /// # Errors
     /// See [`Error`]; a move that is not legal is one.
@@ -145,7 +148,8 @@ impl Engine {
         now(self.0.go(game, limit)).map(Search)
     }
 
-    /// The same with all that a search can be asked for: other modes, several lines, chosen moves, more news.
+    /// Like [`go`](Self::go), with all fields of the request: other modes, several lines, chosen moves, more
+    /// `info`.
     ///
     /// # Errors
     /// See [`Error`].
@@ -187,7 +191,7 @@ impl Engine {
 }
 
 impl Search<'_> {
-    /// Waits for the move, and passes over what is said before it.
+    /// Waits for the move, and skips the `info` before it.
     ///
     /// # Errors
     /// See [`Error`].
@@ -203,7 +207,7 @@ impl Search<'_> {
         now(self.0.stop())
     }
 
-    /// Changes the clock, the limits or the mode; the `target` is this search, whatever stands there.
+    /// Changes the clock, the limits or the mode. The update's `target` is overwritten with this search.
     ///
     /// # Errors
     /// See [`Error`].
@@ -212,8 +216,8 @@ impl Search<'_> {
     }
 }
 
-/// What the search says, until it ends; after an error it has. A server that is overloaded is asked again
-/// within the same clock.
+/// The `info` of the search until it ends; an error ends it. If the server is overloaded, the request is sent
+/// again within the same clock.
 impl Iterator for Search<'_> {
     type Item = Result<Info, Error>;
 

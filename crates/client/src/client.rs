@@ -1,4 +1,4 @@
-//! Messages one by one: requests and whatever is said about them, by hand. It never waits past its deadlines.
+//! The protocol by hand: requests, and the messages about them. No call waits past its deadline.
 
 use std::collections::VecDeque;
 use std::net::ToSocketAddrs;
@@ -33,7 +33,7 @@ pub struct Client {
     lines: Lines,
     /// Messages that arrived while another one was awaited.
     waiting: VecDeque<Received>,
-    /// Counts the requests that the client numbers: the last id.
+    /// The id of the last request that the client numbered.
     last: u64,
 }
 
@@ -71,9 +71,9 @@ pub struct Answer {
 }
 
 impl Client {
-    /// Starts a server as a child process and speaks to it through its standard streams; its stderr stays
-    /// ours unless the command says otherwise. The child is killed when the client is dropped, with the rest
-    /// of its process group.
+    /// Starts a server as a child process and speaks to it through its standard streams; it inherits our
+    /// stderr unless the command says otherwise. The child is killed with its process group when the client
+    /// is dropped.
     ///
     /// # Errors
     /// [`LineError::Start`] if there is no such program.
@@ -101,7 +101,7 @@ impl Client {
         Self { lines, waiting: VecDeque::new(), last: 0 }
     }
 
-    /// Sets how long the server may leave what it is sent unread: 10 s until this is called.
+    /// Sets how long a send may wait for a server that does not read; 10 s by default.
     pub fn set_write_timeout(&mut self, timeout: Duration) {
         self.lines.set_write_timeout(timeout);
     }
@@ -127,7 +127,7 @@ impl Client {
         Ok((request.id, sent))
     }
 
-    /// Sends a line as it stands, be it a request or not.
+    /// Sends a line as it is, whether it is a request or not.
     ///
     /// # Errors
     /// [`LineError::Closed`] if the server is gone, [`LineError::Unread`] if it does not read.
@@ -135,7 +135,7 @@ impl Client {
         Ok(self.lines.send(line)?)
     }
 
-    /// The next message that was not taken yet.
+    /// The next message that no call has returned yet.
     ///
     /// # Errors
     /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] if none can come any more.
@@ -178,21 +178,23 @@ impl Client {
                 return Ok(received);
             }
             self.waiting.push_back(received);
-            // A server that always has another line to read would be waited for without end.
+            // Without this, a server that always has another line to read would keep the call waiting
+            // forever.
             if Instant::now() >= deadline {
                 return Err(LineError::TimedOut.into());
             }
         }
     }
 
-    /// Where the server's messages come from, to be waited for beside other things. Messages that were read
-    /// already are had from [`Client::next`] without a wait.
+    /// The stream that messages arrive on, to be polled beside other streams. [`Client::next`] returns
+    /// messages that were read already without a wait.
     #[must_use]
     pub fn input(&self) -> BorrowedFd<'_> {
         self.lines.input()
     }
 
-    /// Where requests go, until the input was ended; to be waited for if the server does not read.
+    /// The stream that requests are written to, to be polled if the server does not read; none once the input
+    /// has ended.
     #[must_use]
     pub fn output(&self) -> Option<BorrowedFd<'_>> {
         self.lines.output()

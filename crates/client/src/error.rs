@@ -38,7 +38,7 @@ pub enum LineError {
     Frames(&'static str),
 }
 
-/// What helps a script that the system does not start as a program.
+/// A hint for a script that the system does not start as a program.
 fn advice(error: &io::Error) -> &'static str {
     // By its number, for which there is no kind: the file has no first line that names an interpreter.
     let is_no_program = cfg!(unix) && error.raw_os_error() == Some(8);
@@ -99,7 +99,7 @@ pub enum Error {
     /// The server refused the request.
     #[error("{}", refusal(.0))]
     Refused(Box<ErrorMessage>),
-    /// The answer is one to another request.
+    /// The answer does not fit the request: it is of another kind, or cannot be read.
     #[error("the server gave an answer that was not asked for")]
     Unasked,
 }

@@ -2,8 +2,8 @@
 
 use plyd_protocol::{GameRef, Position, Settings};
 
-/// A game and its moves, which each request carries to the server. What the rules say of it is for
-/// `Engine::inspect`.
+/// A game and its moves, which each request carries to the server. It knows no rules: `Engine::inspect` asks
+/// the server about them.
 ///
 /// ```
 /// use plyd_client::Game;
@@ -29,7 +29,7 @@ impl Game {
         Self::with_rules(name, Settings::new())
     }
 
-    /// The same by other rules.
+    /// Like [`named`](Self::named), by other rules.
     #[must_use]
     pub fn with_rules(name: impl Into<String>, rules: Settings) -> Self {
         Self { game: GameRef::Game { game: name.into(), rules }, position: Position::default() }
@@ -47,12 +47,12 @@ impl Game {
         &self.position.moves
     }
 
-    /// Plays a move. The server says whether it is legal as soon as it is asked about the game.
+    /// Appends a move without a check. The server refuses an illegal one at the next request about the game.
     pub fn push(&mut self, mv: impl Into<String>) {
         self.position.moves.push(mv.into());
     }
 
-    /// Takes the last move back.
+    /// Takes the last move back, and returns it; none if there is none.
     pub fn pop(&mut self) -> Option<String> {
         self.position.moves.pop()
     }

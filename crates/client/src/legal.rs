@@ -1,9 +1,9 @@
-//! Requests to bots that know no rules.
+//! Requests for bots that know no rules.
 
 use plyd_protocol::{MAX_LINE, Request};
 
-/// The line of a request, without its end, with the legal moves as its last field, `x_legal`; without them if
-/// it would be longer than [`MAX_LINE`]. Servers skip the field.
+/// Writes a request as a line, without its line end, with the legal moves as its last field, `x_legal`. The
+/// field is left out if the line would be longer than [`MAX_LINE`]; servers ignore it.
 ///
 /// ```
 /// use plyd_client::with_legal;

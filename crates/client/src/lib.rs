@@ -1,19 +1,20 @@
-//! The protocol of plyd from the other end: a typed client for a program or a server at an address.
+//! The client's end of plyd's protocol: it speaks to a program that it starts, or to a server at an address.
 //!
-//! Knows the wire and nothing of games, and trusts no peer: one that ends, writes without end or talks
-//! nonsense is a typed error, and no call waits past its deadline. What it starts ends with it.
+//! It knows the wire format and no game, and trusts no peer: a peer that ends, writes without end or sends
+//! nonsense causes a typed error, and no call waits past its deadline. The programs that it starts end with
+//! it.
 //!
 //! # Where to begin
 //!
-//! - *To play and analyse*: [`blocking::Engine`], or the async `Engine` with the feature `tokio`. Both are
-//!   one conversation; only their way to wait differs.
+//! - *To play and analyse*: [`blocking::Engine`], or the async `Engine` with the feature `tokio`. They differ
+//!   only in how they wait.
 //! - *To speak the protocol by hand*: [`Client`] for messages, [`Lines`] for lines.
 //! - *To start programs that end with this one, however it ends*: [`Reaper`].
 
 mod address;
 pub mod blocking;
 mod client;
-// Without tokio it is what the blocking engine is made of.
+// Without tokio only the blocking engine uses it.
 #[cfg_attr(not(feature = "tokio"), allow(unreachable_pub, reason = "public with tokio"))]
 mod engine;
 mod error;

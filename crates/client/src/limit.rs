@@ -19,13 +19,13 @@ use plyd_protocol::{self as wire, Clock, Go};
 pub struct Limit {
     /// The clock of the game, which the engine need not use up.
     pub clock: Option<Clock>,
-    /// So many nodes.
+    /// The nodes to search.
     pub nodes: Option<u64>,
-    /// So many plies deep.
+    /// The depth to reach, in plies.
     pub depth: Option<u32>,
-    /// So much time, which is used up unless the position is proven: for analyses.
+    /// The time to search for, which is used up unless the position is proven: for analyses.
     pub time: Option<Duration>,
-    /// A watchdog answers then, whatever the search does.
+    /// The time after which a watchdog answers, whatever the search does.
     pub hard: Option<Duration>,
 }
 
@@ -43,25 +43,25 @@ impl Limit {
         Self { clock: Some(clock), ..Self::default() }
     }
 
-    /// So many nodes: the same move on every machine, with one thread and a seed.
+    /// A number of nodes: with one thread and a seed it gives the same move on every machine.
     #[must_use]
     pub fn nodes(nodes: u64) -> Self {
         Self { nodes: Some(nodes), ..Self::default() }
     }
 
-    /// So many plies deep.
+    /// A depth in plies.
     #[must_use]
     pub fn depth(depth: u32) -> Self {
         Self { depth: Some(depth), ..Self::default() }
     }
 
-    /// Until the search is stopped or the position proven.
+    /// No limit: the search goes on until it is stopped or the position is proven.
     #[must_use]
     pub fn endless() -> Self {
         Self::clock(Clock::None)
     }
 
-    /// Sets the fields of a request.
+    /// Sets the clock and the limits of a request.
     pub fn apply(&self, go: &mut Go) {
         go.clock = self.clock;
         go.limit = wire::Limit { nodes: self.nodes, depth: self.depth, time_ms: self.time.map(milliseconds) };
@@ -69,8 +69,8 @@ impl Limit {
     }
 }
 
-/// When the answer to a search that begins now is overdue, if it may take so long beyond its own time; none
-/// if its end is open.
+/// When the answer to a search that begins now is overdue: `timeout` after its clock for the move, its time
+/// limit or its watchdog; none if it has none of these, such as by a clock of the whole game.
 pub(crate) fn overdue(go: &Go, now: Instant, timeout: Duration) -> Option<Instant> {
     let per_move = match go.clock {
         Some(Clock::PerMove { ms }) => Some(u64::try_from(ms).unwrap_or(0)),

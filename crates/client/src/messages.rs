@@ -31,7 +31,7 @@ pub fn is_final_json(message: &serde_json::Value) -> bool {
     message["type"].as_str().is_some_and(is_final_type)
 }
 
-/// Whether messages of that `type` are final ones, as [`is_final`] says it of a whole one.
+/// Whether messages of that `type` are final: [`is_final`] by the name of the type alone.
 ///
 /// ```
 /// use plyd_client::is_final_type;

@@ -19,7 +19,7 @@ pub(crate) struct OnTokio {
 }
 
 impl OnTokio {
-    /// Watches a server's output; within a runtime.
+    /// Watches a server's output; must be called within a runtime.
     pub(crate) fn watch(input: BorrowedFd<'_>) -> io::Result<Self> {
         Ok(Self { input: Watched::input(input)? })
     }
@@ -28,7 +28,8 @@ impl OnTokio {
         wait(&self.input, PollFlags::IN, deadline).await
     }
 
-    /// Servers read, so that this is rare; and a descriptor that is kept would keep a program's input open.
+    /// Registers the output for each wait: waits are rare, since servers read, and a descriptor that is kept
+    /// would keep a program's input open.
     pub(crate) async fn writable(output: BorrowedFd<'_>, deadline: Instant) -> Result<(), LineError> {
         let output = Watched::output(output).map_err(|_| LineError::Closed)?;
         wait(&output, PollFlags::OUT, deadline).await
@@ -40,8 +41,8 @@ async fn wait(stream: &Watched, flags: PollFlags, deadline: Instant) -> Result<(
     loop {
         let ready = timeout_at(deadline.into(), stream.ready(interest)).await;
         ready.map_err(|_| LineError::TimedOut)?.map_err(|_| LineError::Closed)?;
-        // Tokio remembers that a stream is ready until it is told otherwise, and hears of changes alone:
-        // it may forget only what the system denies.
+        // Tokio caches readiness and reports changes alone. So the cached state may be cleared only when the
+        // system denies it.
         if is_still_ready(stream, interest, flags)? {
             return Ok(());
         }

@@ -77,7 +77,7 @@ impl Peer {
         }
     }
 
-    /// Lets the end of a TCP connection be a reset.
+    /// Makes the end of a TCP connection a reset.
     pub(super) fn reset_at_end(&self) {
         if let Self::Tcp(stream) = self {
             let _broken_already = set_socket_linger(stream, Some(Duration::ZERO));

@@ -97,8 +97,8 @@ impl Reaper {
         Ok(Arc::new(Self { process, input, plyd }))
     }
 
-    /// What starts the command's program with its arguments, environment and directory, once the reaper knows
-    /// of it.
+    /// Prepares the start of the command's program with its arguments, environment and directory; the program
+    /// runs only once the reaper knows its group.
     ///
     /// # Errors
     /// There is no such program.
@@ -125,14 +125,14 @@ impl Reaper {
         Ok(Launch { program: program.to_owned(), command: joining, leads_group: true, reaper })
     }
 
-    /// A child was started, which is to be killed with this process.
+    /// Makes the reaper kill the child that was started, if this process is killed.
     pub(super) fn watch(&self, group: u32) {
         if !CHILDREN_JOIN {
             self.say('+', group);
         }
     }
 
-    /// The group is about to end, and its number may be given again.
+    /// Makes the reaper forget a group that is about to end, since its number may be given again.
     pub(super) fn release(&self, group: u32) {
         self.say('-', group);
     }
@@ -145,7 +145,7 @@ impl Reaper {
         }
     }
 
-    /// The number that the pipe has here.
+    /// The descriptor of the pipe in this process.
     fn pipe(&self) -> i32 {
         let input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
         system::pipe_number(input.as_ref().expect("it is there until this is dropped"))

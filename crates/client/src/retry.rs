@@ -42,7 +42,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// The `go` that was sent at an instant for the first time.
+    /// A retry of `go`, which was sent at `began` for the first time.
     #[must_use]
     pub fn new(go: &Go, began: Instant) -> Self {
         let sum = |ms: i64, more: i64| u64::try_from(ms.saturating_add(more)).unwrap_or(0);
@@ -70,15 +70,15 @@ impl Retry {
         self.has_time(now.checked_add(pause)?).then_some(pause)
     }
 
-    /// Whether the clock leaves the 10 ms at that instant without which it is no use to send the `go`:
-    /// whoever slept for the pause may have slept longer.
+    /// Whether the clock leaves 10 ms at that instant; with less, sending the `go` again is of no use. Check
+    /// it after the pause, which may have lasted longer than asked for.
     #[must_use]
     pub fn has_time(&self, now: Instant) -> bool {
         let spent = now.saturating_duration_since(self.began).saturating_add(LEAST);
         self.allowed.is_none_or(|allowed| spent <= allowed)
     }
 
-    /// Sets the time that the `go` has spent.
+    /// Sets `elapsed_ms` of the `go` for being sent at `now`.
     pub fn renew(&self, go: &mut Go, now: Instant) {
         let spent = now.saturating_duration_since(self.began).as_micros().div_ceil(1000);
         go.elapsed_ms = self.elapsed_ms.saturating_add(u64::try_from(spent).unwrap_or(u64::MAX));

@@ -48,7 +48,7 @@ impl Wait {
         }
     }
 
-    /// Lets other tasks run now and then where a server always has more to read.
+    /// Lets other tasks run now and then, even if a server always has more to read.
     pub(crate) async fn breathe(&self) {
         match self {
             Self::OnThread => {}

@@ -12,7 +12,7 @@ use tungstenite::protocol::frame::coding::OpCode;
 pub use plyd_protocol::frames::ControlFrame;
 use plyd_protocol::frames::{Frames, Piece, Writer};
 
-/// First bytes of a client's frames: that they end their message, and their kinds (RFC 6455, 5.2).
+/// First bytes of a client's frames: the bit FIN and the opcodes (RFC 6455, 5.2).
 const FINAL: u8 = 0x80;
 const CONTINUATION: u8 = 0x0;
 const TEXT: u8 = 0x1;
@@ -35,7 +35,7 @@ impl Default for Opening {
 }
 
 impl Opening {
-    /// The bytes of the request, to the host and port that were called.
+    /// The bytes of the request; `host` is the `HOST:PORT` that was called.
     #[must_use]
     pub fn request(&self, host: &str) -> Vec<u8> {
         let key = &self.key;
@@ -46,7 +46,7 @@ impl Opening {
         .into_bytes()
     }
 
-    /// Reads the answer, of which these are the first bytes: how many of them it has, or none if its end is
+    /// Reads the answer at the beginning of these bytes; returns its length in bytes, or none if its end is
     /// missing.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl Opening {
 /// Makes frames of lines.
 #[derive(Debug)]
 pub struct Encoder {
-    /// What masks are drawn from.
+    /// The state of the generator that draws masks.
     noise: u64,
     /// Whether a line has begun and not ended.
     in_message: bool,
@@ -80,7 +80,7 @@ pub struct Encoder {
 
 impl Default for Encoder {
     fn default() -> Self {
-        // Or a bit that is set, since this generator stays at 0.
+        // A bit is set, since this generator would stay at 0.
         Self { noise: RandomState::new().build_hasher().finish() | 1, in_message: false }
     }
 }

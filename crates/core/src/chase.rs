@@ -1,5 +1,5 @@
-//! A random game for tests: a few numbered squares, and moves between them. It may go on for ever, and all of
-//! it is solved, so that a perfect table behind [`Game::probe`] can be tested with it.
+//! A random game for tests: numbered squares with moves between them. A game may go on for ever. All of it is
+//! solved, so that tests can put a perfect table behind [`Game::probe`].
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl<const CHANCE: bool> Chase<CHANCE> {
     /// moves, chance.
     const KINDS: u16 = if CHANCE { 4 } else { 2 };
 
-    /// A board of so many squares of each kind.
+    /// A board of `squares` squares of each kind.
     pub(crate) fn new(seed: u64, squares: u16, probe: Probe) -> Self {
         let mut random = SplitMix64::new(seed);
         let mut next = Vec::new();
@@ -182,7 +182,7 @@ impl<const CHANCE: bool> Game for Chase<CHANCE> {
         };
         match self.probe {
             Probe::Nothing => None,
-            // Who can avoid to lose for ever draws, unless chance decides otherwise.
+            // A side that can avoid losing for ever draws, unless chance decides otherwise.
             Probe::All if !CHANCE => Some(table(score.unwrap_or(Score::DRAW))),
             Probe::All => score.map(table),
             Probe::Some => score.filter(|_| mix(u64::from(*square)).is_multiple_of(4)).map(table),
@@ -191,7 +191,7 @@ impl<const CHANCE: bool> Game for Chase<CHANCE> {
     }
 }
 
-/// An evaluation that says nothing.
+/// An evaluation without meaning: a hash of the position.
 #[derive(Clone)]
 pub(crate) struct Noise;
 

@@ -27,12 +27,12 @@ struct Flags {
 }
 
 impl Interrupt {
-    /// Asks for an answer soon: what can be left undecided is left so.
+    /// Asks for an answer soon: whatever can stay undecided is left undecided.
     pub fn hurry(&self) {
         self.0.hurried.store(true, Relaxed);
     }
 
-    /// Ends the work: nobody wants its answer.
+    /// Ends the work, because nobody wants its answer any more.
     pub fn end(&self) {
         self.0.ended.store(true, Relaxed);
         self.hurry();
@@ -53,8 +53,8 @@ impl Interrupt {
     }
 }
 
-/// What the work on one question may take, in steps of about a microsecond: nodes of a solver, or moves to
-/// play.
+/// The work that one question may take, in steps of about a microsecond: a node of a solver, or a move
+/// played.
 ///
 /// All atomics are relaxed: each number is meaningful alone, and one thread at a time works on a question.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub struct Effort {
     assured: u64,
     /// The steps after which the work breaks off.
     most: u64,
-    /// Whether a hurry breaks off what cannot be left undecided, too.
+    /// Whether a hurry breaks off even the work that cannot be left undecided.
     ends_in_hurry: bool,
     /// What is done between two pieces of the work.
     between: OnceLock<fn()>,
@@ -84,16 +84,16 @@ impl Effort {
     pub const FIRST_LOOK: u64 = 4000;
     /// Steps of a piece of work.
     const PIECE: u64 = 50;
-    /// Steps for all moves of a position together, if somebody asks what each of them would do.
+    /// Steps for all moves of a position together, when a request asks for the effect of each.
     pub const MOVES: u64 = 20_000;
 
-    /// Work that ends when it is done.
+    /// Work without a limit: it ends when it is done.
     #[must_use]
     pub fn free() -> Arc<Self> {
         Self::new(Interrupt::default(), u64::MAX, u64::MAX, false)
     }
 
-    /// Work on a question that breaks off after [`Effort::ASSURED`] steps.
+    /// Work on a question, which breaks off after [`Effort::ASSURED`] steps.
     #[must_use]
     pub fn brief(interrupt: Interrupt) -> Arc<Self> {
         Self::new(interrupt, Self::ASSURED, Self::ASSURED, false)
@@ -111,14 +111,14 @@ impl Effort {
         Self::new(Interrupt::default(), Self::FIRST_LOOK, Self::FIRST_LOOK, false)
     }
 
-    /// Work on a position to search from: in a hurry it leaves undecided what it can, and still does the
+    /// Work on the root position of a search: in a hurry it leaves undecided what it can and still does the
     /// rest.
     #[must_use]
     pub fn whole(interrupt: Interrupt) -> Arc<Self> {
         Self::new(interrupt, Self::ASSURED, u64::MAX, false)
     }
 
-    /// Work on a question, which breaks off in a hurry: nobody can use a part of its answer.
+    /// Work on a question that breaks off in a hurry, because a partial answer is of no use.
     #[must_use]
     pub fn of_question(interrupt: Interrupt) -> Arc<Self> {
         Self::new(interrupt, Self::ASSURED, u64::MAX, true)
@@ -140,7 +140,7 @@ impl Effort {
         self
     }
 
-    /// Work of a search, which ends at once when the search is to end.
+    /// The rules' work within a search; it ends as soon as the search is told to end.
     #[must_use]
     pub fn of_search(interrupt: Interrupt) -> Arc<Self> {
         Self::new(interrupt, 0, u64::MAX, false)
@@ -161,7 +161,7 @@ impl Effort {
         })
     }
 
-    /// Takes steps of work whose result may stay undecided; false if it must stay so.
+    /// Takes `steps` for work whose result may stay undecided; false if it has to be left undecided now.
     #[inline]
     pub fn spend(&self, steps: u64) -> bool {
         let goes_on = if self.assured == 0 {
@@ -177,7 +177,7 @@ impl Effort {
         goes_on
     }
 
-    /// Takes steps of work that is done even in a hurry; false if all steps were taken before.
+    /// Takes `steps` for work that is done even in a hurry; false if all steps were taken before.
     #[inline]
     pub fn spend_anyway(&self, steps: u64) -> bool {
         let goes_on = self.most == u64::MAX || self.take_steps(steps) <= self.most;
@@ -187,7 +187,7 @@ impl Effort {
         goes_on
     }
 
-    /// Takes steps of work without which there is no answer; false if it breaks off.
+    /// Takes `steps` for work without which there is no answer; false if the work breaks off.
     #[inline]
     pub fn proceed(&self, steps: u64) -> bool {
         let taken = self.take_steps(steps);
@@ -199,7 +199,7 @@ impl Effort {
         goes_on
     }
 
-    /// Counts steps, and gives how many were taken so far.
+    /// Counts `steps`, and gives how many were taken so far.
     #[inline]
     fn take_steps(&self, steps: u64) -> u64 {
         let before = self.taken.fetch_add(steps, Relaxed);
@@ -212,19 +212,19 @@ impl Effort {
         taken
     }
 
-    /// Grants so many nodes to all positions that follow, together, instead of what the rules grant to each;
-    /// when they are used up, the rest stays undecided.
+    /// Grants `nodes` to all following positions together, in place of what the rules grant to each; once
+    /// they are used up, the rest stays undecided. None takes the grant back.
     pub fn grant(&self, nodes: Option<u64>) {
         self.granted.store(nodes.unwrap_or(u64::MAX), Relaxed);
     }
 
-    /// The nodes that are left of those granted.
+    /// The nodes that are left of a grant, if there is one.
     #[must_use]
     pub fn granted(&self) -> Option<u64> {
         Some(self.granted.load(Relaxed)).filter(|&nodes| nodes != u64::MAX)
     }
 
-    /// Takes nodes from those granted.
+    /// Takes nodes from the grant, if there is one.
     pub fn take(&self, nodes: u64) {
         self.grant(self.granted().map(|granted| granted.saturating_sub(nodes)));
     }
@@ -241,7 +241,7 @@ impl Effort {
         self.is_broken_off.load(Relaxed)
     }
 
-    /// Notes that the rules left something undecided, whatever for.
+    /// Notes that the rules left something undecided, for whatever reason.
     pub fn leave_undecided(&self) {
         self.is_undecided.store(true, Relaxed);
     }

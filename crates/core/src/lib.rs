@@ -33,7 +33,7 @@
 //! 6. [`play`]: the same with fewer choices, for other programs; [`nim`]: a game as an example.
 //! 7. [`review`]: what the moves of a game were worth.
 //!
-//! Arrows go up this list only.
+//! Each module depends only on those above it in this list.
 
 #[cfg(test)]
 mod chase;

@@ -1,4 +1,4 @@
-//! Nim, a whole game in one file: the example of this documentation, and a game for tests that need some.
+//! Nim, a whole game in one file: the example of this documentation, and a game for tests that need one.
 //!
 //! Players take one to three stones from a heap in turn, and whoever takes the last one wins. It has what
 //! every game has: rules ([`Game`]), texts and pictures ([`Notation`]), an evaluation ([`Evaluator`]), and an
@@ -75,7 +75,7 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// A heap of so many stones, where a game begins.
+    /// A heap of `stones` stones, where a game begins.
     #[must_use]
     pub const fn of(stones: u8) -> Self {
         Self { stones, side: Side::First }
@@ -148,7 +148,8 @@ impl Notation for Nim {
         }
     }
 
-    /// A heap is lost if it is a whole number of rounds; the distance is at most its stones.
+    /// A heap is lost if its stones are a multiple of one more than may be taken; the distance is at most its
+    /// stones.
     fn book(&self, heap: &Heap) -> Option<BookEntry<u8>> {
         let (stones, over) = (u32::from(heap.stones), heap.stones % (self.most + 1));
         let value = if over == 0 {

@@ -2,8 +2,8 @@
 //!
 //! A [`Position`] lists and plays moves, which are texts; a [`Player`] searches positions within
 //! [`SearchLimits`]; a [`Control`] stops a running search from another thread. They are the objects of
-//! [`engine`](crate::engine) with fewer choices, for whoever is content with errors that are sentences, moves
-//! that are strings, and rules that take as long as they take. They add no I/O and no thread.
+//! [`engine`](crate::engine) with fewer choices: errors are sentences, moves are strings, and the rules may
+//! take as long as they need. They add no I/O and no thread.
 //!
 //! ```
 //! use plyd_core::nim;
@@ -41,7 +41,7 @@ use crate::svg::Theme;
 /// The seed of rules that draw something, such as the start, and are given no seed.
 const SEED: u64 = 0;
 
-/// A game at some point, with the way to it. A copy costs little, and threads may share it.
+/// A position of a game, with its history. A copy costs little, and threads may share it.
 ///
 /// ```
 /// use plyd_core::nim;
@@ -69,15 +69,15 @@ impl Position {
     /// ```
     ///
     /// # Panics
-    /// If the game does not open under its own default rules, which its tests must show.
+    /// If the game does not open under its own default rules, which the game's tests rule out.
     #[must_use]
     pub fn start(game: &'static Entry) -> Self {
         Self::open(game, &Settings::new(), None).expect("a game opens under its own defaults")
     }
 
-    /// A position of a game under some rules: the one of that text, or where the game begins.
+    /// A position of a game under `rules`: the one that `text` describes, or else the start of the game.
     ///
-    /// Whatever the rules draw without being given a seed is drawn alike each time.
+    /// Rules that draw something at random and are given no seed draw the same each time.
     ///
     /// ```
     /// use plyd_core::engine::settings::Settings;
@@ -130,18 +130,18 @@ impl Position {
     /// ```
     ///
     /// # Errors
-    /// The rules do not find out what a move does.
+    /// The rules do not find out what a move does, or the game has no such evaluator.
     pub fn successors(&self, evaluator: Option<&str>) -> Result<Vec<Successor>, Fault> {
         self.0.moves(evaluator)
     }
 
-    /// What chance may bring, with probabilities; nothing if a player moves or the game is over.
+    /// The possible outcomes of chance with their probabilities; none if a player moves or the game is over.
     #[must_use]
     pub fn chance(&self) -> Vec<ChanceOutcome> {
         self.0.chance()
     }
 
-    /// The position after a move, or after what chance brought.
+    /// The position after a move or a chance outcome.
     ///
     /// ```
     /// use plyd_core::nim;
@@ -172,7 +172,7 @@ impl Position {
         self.0.outcome()
     }
 
-    /// The board, as what a program needs to draw it.
+    /// The board as drawing primitives.
     ///
     /// ```
     /// use plyd_core::nim;
@@ -207,7 +207,7 @@ impl Position {
         self.0.svg(theme)
     }
 
-    /// Everything else that a position answers.
+    /// The underlying object of [`engine`](crate::engine), which answers everything else.
     #[must_use]
     pub fn root(&self) -> &Arc<dyn AnyRoot> {
         &self.0
@@ -308,8 +308,8 @@ impl Player {
         position.0.engine(options).map(Self)
     }
 
-    /// The best move within the limits. Without any it searches until it has proven the best move, which may
-    /// be never.
+    /// The best move within the limits. Without limits it searches until the best move is proven, which may
+    /// never happen.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -396,7 +396,7 @@ pub struct Answer {
     pub lines: Vec<Line>,
     /// Why the search ended.
     pub end: End,
-    /// How far it came.
+    /// How far the search came.
     pub stats: Stats,
 }
 

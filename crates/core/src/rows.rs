@@ -1,11 +1,11 @@
-//! Stones in a row on a small board, with the shortest of its theorems as [`Game::probe`]: who faces two
-//! threats and has none has lost in two plies.
+//! Stones in a row on a small board, with the shortest of its theorems as [`Game::probe`]: a side that faces
+//! two threats and has none itself loses in two plies.
 
 use crate::game::{Game, Outcome, Side, Turn};
 use crate::score::{Score, Value};
 use crate::zobrist::mix;
 
-/// The rules: who first has `row` stones in a line wins, and a full board is a draw.
+/// The rules: the first side with `row` stones in a line wins, and a full board is a draw.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Rows {
     /// Whether the theorem is used.

@@ -34,7 +34,7 @@ impl SplitMix64 {
         (((self.next() >> 32) * bound as u64) >> 32) as usize
     }
 
-    /// Which of some outcomes of chance comes, drawn by their probabilities in ppm; none if there are none.
+    /// Draws a chance outcome by the probabilities in ppm and gives its index; none if there are no outcomes.
     ///
     /// ```
     /// use plyd_core::zobrist::SplitMix64;

@@ -23,7 +23,7 @@ pub(super) fn elsewhere(things: Vec<Box<dyn Any + Send>>) {
     tests::GIVEN.set(tests::GIVEN.get() + things.len());
     let thread = std::thread::Builder::new().name("discard".to_owned());
     if let Err(error) = thread.spawn(move || here(things)) {
-        // It was freed here instead.
+        // They were freed here instead.
         tracing::debug!(%error, "cannot start a thread to free memory");
     }
 }

@@ -11,7 +11,7 @@ pub(super) type TaskId = u64;
 /// A client that is known by name. Another token makes it another one.
 pub(super) type ClientId = u64;
 
-/// What a socket that serves no connection any more serves: a number that no connection has.
+/// What a socket serves that serves no connection any more: a number that no connection has.
 pub(super) const NOBODY: ConnId = 0;
 
 /// A socket, or another way in, by the number of the connection that it opened.

@@ -64,7 +64,7 @@ impl Page {
     }
 }
 
-/// The module that says how a game looks, whether it brings one or not.
+/// The JavaScript module that says how a game looks: the game's own, or an empty one for the usual look.
 ///
 /// ```
 /// let look = plyd_daemon::page::look(&plyd_core::nim::ENTRY);

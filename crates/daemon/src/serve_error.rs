@@ -70,10 +70,10 @@ pub enum ServeError {
         /// What is wrong with it.
         message: String,
     },
-    /// Clients that are connected might be those whom the other way lets in.
+    /// A reload changes whether clients must show certificates, but some may be connected without.
     #[error("whether clients must show certificates (tls-client-ca) changes with a restart alone")]
     ClientCertificates,
-    /// TLS is asked for.
+    /// TLS is asked for, and this build has none.
     #[error(
         "this build of plyd has no TLS, which comes with the feature `service` (in a clone of plyd: \
          cargo install --locked --path . --features service)"

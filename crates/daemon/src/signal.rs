@@ -1,6 +1,6 @@
-//! How whoever changes the state wakes those who read and write: threads and tasks alike.
+//! Wakes those who read and write, threads and tasks alike, when somebody else has changed the state.
 //!
-//! Knows neither.
+//! Knows neither the state nor its readers and writers.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 

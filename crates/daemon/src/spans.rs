@@ -1,10 +1,10 @@
 //! What the log says around everything that a peer causes: which connection it is, which of its sessions, and
 //! which of its requests.
 //!
-//! The spans are of the highest level, so that the worst event has them too; what an event needs besides, it
-//! says itself. A connection's span is entered by whoever serves its transport, a request's by the thread
-//! that works on it: a line of the log is in the right spans wherever it is written. A session's span is
-//! entered by nobody; it stands around those of its requests.
+//! The spans have the highest level, so that filters keep them even around the gravest event; whatever else
+//! an event needs is in its own fields. A connection's span is entered by whoever serves its transport, a
+//! request's by the thread that works on it: a line of the log is in the right spans wherever it is written.
+//! A session's span is entered by nobody; it stands around those of its requests.
 
 use std::net::SocketAddr;
 use std::time::Duration;

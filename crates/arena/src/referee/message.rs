@@ -1,6 +1,7 @@
-//! What a player says. Its messages are read for what the referee needs: of a move the id and the move
-//! itself. What only figures are made of may be missing, and counts as missing if it cannot be read, so that
-//! no game is lost by it. Whether a server keeps to the whole protocol is for the conformance suite to say.
+//! The messages of a player, of which the referee reads only what it needs: from a `bestmove` the id and the
+//! move. Fields that serve statistics alone may be missing, and count as missing if they cannot be read, so
+//! that no game is lost by them. Whether a server keeps the whole protocol is for the conformance suite to
+//! check.
 
 use std::time::Duration;
 
@@ -31,13 +32,13 @@ pub enum PlayerMessage {
     Result(RequestResult),
     /// A request that failed.
     Error(Refused),
-    /// How a search comes on.
+    /// The progress of a search.
     Info,
-    /// What belongs to no request.
+    /// A message that belongs to no request.
     Notice,
 }
 
-/// A line. That it is flattened lets no list pass for an object.
+/// A line. Being flattened, it refuses a JSON array in the place of an object.
 #[derive(Deserialize)]
 struct Line {
     #[serde(flatten)]
@@ -58,14 +59,14 @@ pub struct Best {
     incident: Option<String>,
 }
 
-/// A variation, of which the score is kept.
+/// A variation, of which only the score is kept.
 #[derive(Debug, Deserialize)]
 struct Variation {
     #[serde(default, deserialize_with = "readable")]
     score: Option<Score>,
 }
 
-/// The end of a request that is no `go`.
+/// The result of a request other than `go`.
 #[derive(Debug, Deserialize)]
 pub struct RequestResult {
     id: String,
@@ -110,7 +111,7 @@ impl PlayerMessage {
 }
 
 impl Best {
-    /// The reply that it is, if it took that time.
+    /// The reply to a `go` that took `time` to answer.
     #[must_use]
     pub fn after(self, time: Duration) -> Reply {
         let own = self.own_time();
@@ -131,7 +132,7 @@ impl Best {
 }
 
 impl RequestResult {
-    /// Whether it answers that command, as far as it says what it answers.
+    /// Whether it is the result of that command; one that names no command may be.
     #[must_use]
     pub fn is_of(&self, command: &str) -> bool {
         self.of.as_deref().is_none_or(|of| of == command)
@@ -146,7 +147,7 @@ impl Refused {
 }
 
 impl From<Refused> for ErrorMessage {
-    /// An error without a code that the protocol knows is one of the player's own.
+    /// An error whose code the protocol does not know becomes `Internal`.
     fn from(refused: Refused) -> Self {
         let Refused { id, code, message, pointer, retry_ms } = refused;
         let known = code.as_deref().and_then(ErrorCode::named);
@@ -155,7 +156,7 @@ impl From<Refused> for ErrorMessage {
     }
 }
 
-/// What is there and of the right shape; nothing instead of what is not.
+/// A field, or its default if it has the wrong shape.
 fn readable<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(of: D) -> Result<T, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(of)?).unwrap_or_default())
 }
@@ -180,7 +181,7 @@ mod tests {
                 Some(7),
                 Some(4),
             ),
-            // What is needed for figures alone does not have to be readable.
+            // Fields that serve statistics alone need not be readable.
             (format!(r#","lines":[{{"rank":"first",{score}}}],"timing":0.5"#), Some(7), None),
             (r#","lines":[{"score":{"bound":"about","eval":7}}],"stats":[],"hash":null"#.into(), None, None),
             (r#","lines":"none","seq":-1,"reason":"felt like it","incident":{}"#.into(), None, None),

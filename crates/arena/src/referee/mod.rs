@@ -26,10 +26,10 @@ pub use crate::forfeit::{ForfeitKind, ForfeitReason};
 pub use message::{Best, PlayerMessage, Refused, RequestResult};
 pub use question::{GoSettings, Question, Verdict};
 
-/// How a game ends that the referee ends as a draw.
+/// The `by` of a game that the referee ends as a draw.
 const MAX_MOVES: &str = "max_moves";
 
-/// How a game ends whose end both players proved alike.
+/// The `by` of a game whose end both players proved alike.
 const ADJUDICATION: &str = "adjudication";
 
 /// On what terms a game is played.
@@ -94,12 +94,12 @@ pub enum Step<'p> {
     Over(&'p End),
 }
 
-/// Who is asked for a move, and what for.
+/// Which player is asked for a move, and in which position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MoveRequest {
     /// Who.
     pub player: Player,
-    /// The whole game so far. Its start is always named: rules may draw it, and not all draw alike.
+    /// The whole game so far. Its start is always given: some rules draw it, and not all programs draw alike.
     pub position: Position,
     /// The clocks as they are sent to the player, if it has one.
     pub clock: Option<Clock>,
@@ -112,9 +112,9 @@ pub struct MoveRequest {
 pub struct Reply {
     /// The move.
     pub mv: String,
-    /// The time that it took, of which whole microseconds count.
+    /// The time that it took; only whole microseconds count.
     pub time: Duration,
-    /// What the line needed on its way beyond that time, and the player was granted.
+    /// What was granted for the network on top of that time, if anything.
     pub granted: Option<Duration>,
     /// The time from receiving the `go` to deciding, if the player reports it.
     pub own: Option<Duration>,
@@ -125,7 +125,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A move and the time that it took, and no word more.
+    /// A move and the time that it took, with nothing else reported.
     pub fn new(mv: impl Into<String>, time: Duration) -> Self {
         Self { mv: mv.into(), time, granted: None, own: None, score: None, incident: None }
     }
@@ -153,7 +153,7 @@ pub struct End {
     pub contradictions: Vec<Contradiction>,
 }
 
-/// Turns that are not those of a game on these terms.
+/// Turns that cannot be a game on these terms.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("turn {}: {message}", .turn + 1)]
 pub struct ResumeError {
@@ -164,7 +164,7 @@ pub struct ResumeError {
 }
 
 impl Play {
-    /// A game of which nothing was played but its opening.
+    /// A game in which only the opening was played.
     #[must_use]
     pub fn new(terms: Terms) -> Self {
         let mut play = Self {
@@ -180,12 +180,12 @@ impl Play {
         play
     }
 
-    /// A game that was interrupted after these turns: goes on as if it had not been, with the same clocks and
+    /// Resumes a game that was interrupted after these turns, as if it had not been: with the same clocks and
     /// the same chance outcomes.
     ///
     /// # Errors
-    /// The turns are not those of a game on these terms: a move that is not legal or of the wrong player, a
-    /// clock that shows another time, a turn after the end.
+    /// The turns cannot be a game on these terms: a move is not legal or is the wrong player's, a clock shows
+    /// another time, or a turn comes after the end.
     pub fn resume(terms: Terms, turns: &[Turn]) -> Result<Self, ResumeError> {
         let mut play = Self::new(terms);
         for (index, turn) in turns.iter().enumerate() {
@@ -210,8 +210,8 @@ impl Play {
         })
     }
 
-    /// Takes the answer of the player who is to move, and gives the turn that it is. If the flag fell and
-    /// `stood_still` gives a time, during which the machine did, that much is forgiven.
+    /// Takes the answer of the player to move, and returns its turn. If the flag fell, `stood_still` says how
+    /// long the machine stood still meanwhile, and so much lateness is forgiven.
     ///
     /// # Errors
     /// The player forfeits: the answer is late, or the move is not legal. The game is over.
@@ -305,7 +305,7 @@ impl Play {
         }
     }
 
-    /// What is kept of the game: its number, from 1, the seed of its match, and who played.
+    /// The finished game as it is kept, with its number, from 1, the seed of its match, and who played.
     #[must_use]
     pub fn into_played(self, number: usize, seed: Seed, players: [Entrant; 2]) -> PlayedGame {
         let record = self.record();
@@ -345,7 +345,7 @@ impl Play {
         })
     }
 
-    /// Draws what chance has to, and ends a game that is over.
+    /// Draws pending chance outcomes, and ends a game that is over.
     fn settle(&mut self) {
         settle(alone(&mut self.root), &mut self.chance);
         if let Some(outcome) = self.root.outcome() {
@@ -365,7 +365,7 @@ impl Play {
         self.end = Some(End { outcome, forfeit, contradictions });
     }
 
-    /// Plays a turn once more.
+    /// Plays a turn again, and checks it.
     fn replay(&mut self, turn: &Turn) -> Result<(), String> {
         let Turn { mv, answered } = turn;
         if self.end.is_some() {
@@ -392,7 +392,7 @@ impl Play {
     }
 }
 
-/// An outcome that the rules do not know.
+/// An outcome that the referee decides instead of the rules.
 fn decided(winner: Option<Player>, by: &str) -> Outcome {
     Outcome { winner, by: by.to_owned(), scores: None }
 }

@@ -1,5 +1,5 @@
-//! How a player is asked for a move: the `go` that it gets, when it is asked again, and what its answer is.
-//! Reads no clock and knows no connection; whoever does says when each line left and came.
+//! How a player is asked for a move: the `go` that it gets, when it is sent again, and what the answer means.
+//! Reads no clock and knows no connection: the caller says when each line was sent and arrived.
 
 use std::time::{Duration, Instant};
 
@@ -66,16 +66,16 @@ pub enum Verdict {
         /// For how long it was overloaded so far, for people.
         overloaded: String,
     },
-    /// It was overloaded until its time was over: nobody's fault, and nothing that a game can go on from.
-    /// Says for how long, for people.
+    /// It was overloaded until its time was over: nobody is to blame, but the game cannot go on. Says for how
+    /// long, for people.
     Overloaded(String),
     /// It failed.
     Forfeit(ForfeitReason),
 }
 
 impl Question {
-    /// The question that the referee asks, for a player who wants it so. `timeout` is for how long one
-    /// without a clock may be overloaded.
+    /// The question for a request of the referee, in the form that the player's settings want. `timeout` is
+    /// how long a player without a clock may be overloaded.
     #[must_use]
     pub fn new(play: &Play, ask: MoveRequest, settings: &GoSettings, timeout: Duration) -> Self {
         let root = play.root();
@@ -106,32 +106,32 @@ impl Question {
         self.legal.as_deref()
     }
 
-    /// The last byte of it was sent. The first time counts.
+    /// Notes when its last byte was sent. If it is sent again, the first time counts.
     pub fn sent(&mut self, at: Instant) {
         self.first.get_or_insert_with(|| (at, Retry::new(&self.go, at)));
     }
 
-    /// The time that the clock leaves at an instant; nothing if there is no clock, as if it had run out.
+    /// The time that the clock leaves at an instant; zero if there is no clock, as if it had run out.
     #[must_use]
     pub fn left(&self, now: Instant) -> Duration {
         self.allowed.unwrap_or_default().saturating_sub(self.spent(now))
     }
 
-    /// Whether the clock leaves time at an instant for sending it again: whoever slept for the pause may have
-    /// slept longer.
+    /// Whether the clock leaves time at an instant for sending it again. Check this after the pause, which
+    /// may have lasted longer than asked for.
     #[must_use]
     pub fn has_time(&self, now: Instant) -> bool {
         self.first.is_none_or(|(_, retry)| retry.has_time(now))
     }
 
-    /// It will be sent again, at an instant: the time that was spent goes along.
+    /// Prepares it for being sent again at `now`: the `go` then states the time that was spent.
     pub fn renew(&mut self, now: Instant) {
         if let Some((_, retry)) = self.first {
             retry.renew(&mut self.go, now);
         }
     }
 
-    /// Takes the final message about it, which came at an instant.
+    /// Judges the final message about it, which arrived at an instant.
     pub fn hear(&self, said: PlayerMessage, at: Instant) -> Verdict {
         let error = match said {
             PlayerMessage::BestMove(best) => return Verdict::Reply(best.after(self.spent(at))),

@@ -41,7 +41,7 @@ pub struct Cell {
 /// ```
 ///
 /// # Panics
-/// If a pairing names a player who is not among so many.
+/// If a pairing names a player whose number is not below `players`.
 #[must_use]
 pub fn crosstable(players: usize, pairings: &[Pairing]) -> Vec<Row> {
     let mut met: Vec<Vec<Option<Pairing>>> = vec![vec![None; players]; players];

@@ -18,8 +18,8 @@ pub fn elo(score: f64) -> f64 {
     400.0 * (score / (1.0 - score)).log10()
 }
 
-/// The share of the points, from 0 to 1, that a player makes who is so much stronger: 1 / (1 + 10^(-elo /
-/// 400)).
+/// The share of the points, from 0 to 1, that a player is expected to make who is `elo` stronger:
+/// 1 / (1 + 10^(-elo / 400)).
 #[must_use]
 pub fn expected_score(elo: f64) -> f64 {
     1.0 / (1.0 + 10_f64.powf(-elo / 400.0))

@@ -10,11 +10,11 @@
 
 use super::Tally;
 
-/// What stands for a count of 0, so that no result is thought impossible; fishtest and fastchess take the
-/// same.
+/// The pseudo-count in the place of 0, so that no result is thought impossible; fishtest and fastchess use
+/// the same.
 const UNSEEN: f64 = 1e-3;
 
-/// How near two distributions are that are taken for the same.
+/// The distance below which two distributions count as the same.
 const TOLERANCE: f64 = 1e-9;
 
 /// The most rounds of an iteration; the usual ones need about 10.
@@ -53,7 +53,7 @@ impl<const N: usize> Distribution<N> {
         self.total * self.probabilities.iter().zip(ratios).map(|(seen, ratio)| seen * ratio).sum::<f64>()
     }
 
-    /// The most likely distribution whose mean is so many of its own standard deviations above 1/2. The
+    /// The most likely distribution whose mean is `value` of its own standard deviations above 1/2. The
     /// constraint is made linear around the last distribution and met again until it does not move.
     fn with_t_value(&self, value: f64) -> [f64; N] {
         let mut found = [1.0 / N as f64; N];

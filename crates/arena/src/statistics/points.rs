@@ -28,7 +28,7 @@ pub struct Points {
     pub variance: f64,
 }
 
-/// A value and what is to be added and taken away from it for 95 % confidence.
+/// A value with its 95 % confidence interval, which reaches from `value - error` to `value + error`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Estimate {
     /// The value.

@@ -35,7 +35,7 @@ impl<const N: usize> Tally<N> {
     /// How many games one count stands for: 1 in [`Games`], 2 in [`Pairs`].
     pub const GAMES: u64 = (N as u64 - 1) / 2;
 
-    /// Adds a game or a pair in which so many half points were made.
+    /// Adds a game or a pair in which this number of half points was made.
     ///
     /// # Panics
     /// If they are more than `N - 1`.
@@ -56,8 +56,7 @@ impl<const N: usize> Tally<N> {
         self
     }
 
-    /// The points; their variance is that of counts that are drawn independently, by the variance of those
-    /// that were seen.
+    /// The points. Their variance takes games, or pairs, as independent draws from those that were seen.
     #[must_use]
     pub fn points(&self) -> Points {
         let made = self.each().map(|(count, points)| count * points).sum();

@@ -73,10 +73,10 @@ pub struct Training<'a> {
 }
 
 impl<'a> Training<'a> {
-    /// At the beginning: all weights are 0.
+    /// A training at its beginning, with all weights 0.
     ///
     /// # Errors
-    /// No opening, or an evaluator that cannot be trained under these rules.
+    /// There is no opening, or the evaluator cannot be trained under these rules.
     pub fn new(terms: Terms, start: &'a Start<'a>) -> Result<Self, TrialError> {
         // Mistakes are reported before the first game.
         let opening = terms.games.opening(start, 0)?;
@@ -85,7 +85,7 @@ impl<'a> Training<'a> {
         Ok(Self { terms, start, learner, weights, games: 0 })
     }
 
-    /// On what terms.
+    /// The terms of the training.
     #[must_use]
     pub fn terms(&self) -> &Terms {
         &self.terms
@@ -115,16 +115,16 @@ impl<'a> Training<'a> {
         self.learner.file(&self.weights())
     }
 
-    /// How far it has come, to be kept.
+    /// The state of the training, to be saved.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint { terms: self.terms.clone(), games: self.games, weights: self.weights.parts().to_vec() }
     }
 
-    /// Goes on from where a training was kept.
+    /// Resumes a training from where it was saved.
     ///
     /// # Errors
-    /// Why it is none of this training, for people.
+    /// Why the checkpoint does not belong to this training, for people.
     pub fn recall(&mut self, kept: Checkpoint) -> Result<(), String> {
         if let Some(name) = self.terms.difference(&kept.terms) {
             return Err(format!("it is of a training with another {name}"));
@@ -156,7 +156,7 @@ impl<'a> Training<'a> {
             let weights = self.weights();
             let game = |number| self.game(self.games + number as u32, &weights).map(Some);
             let Some(played) = trials::play(batch as usize, threads, halt, game)? else { break };
-            // What is learned first is the least exact: the rate falls to 0.
+            // Early games teach the least exact values: the rate falls linearly to 0.
             let left = f64::from(self.terms.scheduled - self.games) / f64::from(self.terms.scheduled);
             let learning = Learning { lambda: self.terms.lambda, rate: self.terms.rate * left };
             let error = self.weights.learn(&played, learning);

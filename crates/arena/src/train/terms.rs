@@ -18,11 +18,12 @@ pub struct Terms {
     pub scheduled: u32,
     /// Games between two changes of the weights.
     pub batch: u32,
-    /// To what depth each move is searched.
+    /// The depth to which each move is searched, in plies.
     pub depth: u32,
-    /// How much of a position's return is that of the next one.
+    /// The lambda of TD(lambda), from 0 to 1: how much of a position's return is the return of the next one.
     pub lambda: f64,
-    /// By what part of its error a position of the first game moves its own value.
+    /// The rate of the first game: by what part of its error a position moves its own value. It falls
+    /// linearly to 0.
     pub rate: f64,
 }
 
@@ -57,12 +58,12 @@ impl Terms {
 /// How far a training has come: its file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// Of what training.
+    /// The terms of the training.
     #[serde(rename = "train")]
     pub terms: Terms,
-    /// Games that were learned from.
+    /// How many games were learned from.
     pub games: u32,
-    /// The weights in their parts.
+    /// The weights, in the parts of a unit in which the learner keeps them.
     pub weights: Vec<i32>,
 }
 
@@ -79,7 +80,7 @@ impl Checkpoint {
         }
     }
 
-    /// Writes a file in the place of the one before, which stays whole until then.
+    /// Replaces the file at a path; the one before stays whole until then.
     ///
     /// # Errors
     /// It cannot be written.

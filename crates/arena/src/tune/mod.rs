@@ -78,10 +78,10 @@ pub struct Tuning<'a> {
 }
 
 impl<'a> Tuning<'a> {
-    /// At the beginning.
+    /// A tuning at its beginning.
     ///
     /// # Errors
-    /// No opening, or no player.
+    /// There is no opening, or a player cannot be made.
     pub fn new(entry: &'static Entry, terms: Terms, start: &'a Start<'a>) -> Result<Self, TrialError> {
         let spsa = Spsa::new(terms.parameters(), terms.gains(), terms.games.seed.0);
         let tuning = Self { entry, terms, start, spsa, done: 0 };
@@ -91,7 +91,7 @@ impl<'a> Tuning<'a> {
         Ok(tuning)
     }
 
-    /// On what terms.
+    /// The terms of the tuning.
     #[must_use]
     pub fn terms(&self) -> &Terms {
         &self.terms
@@ -115,10 +115,10 @@ impl<'a> Tuning<'a> {
         self.done == self.terms.iterations
     }
 
-    /// Learns from a line that was kept, the `number`th of its file, counted from 0.
+    /// Learns from a saved line, the `number`th of the tuning's file, counted from 0.
     ///
     /// # Errors
-    /// Why it is none of this tuning, for people.
+    /// Why the line does not belong to this tuning, for people.
     pub fn recall(&mut self, number: usize, line: &Line) -> Result<(), String> {
         match (number, line) {
             (0, Line::Terms(terms)) => match self.terms.difference(terms) {
@@ -148,7 +148,7 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    /// The numbers of the pairs of the next iteration, from 0; of none once all games are played.
+    /// The numbers of the pairs of the next iteration, from 0; empty once all games are played.
     #[must_use]
     pub fn pairs(&self) -> Range<u64> {
         let pairs = u64::from(self.terms.pairs);
@@ -170,11 +170,11 @@ impl<'a> Tuning<'a> {
         Ok(self.terms.games.opening(self.start, self.terms.drawn(pair, 0))?)
     }
 
-    /// Learns from the results of the next iteration's pairs, wherever they were played: the points of the
-    /// setting whose points count, -2 to 2 each.
+    /// Learns from the results of the next iteration's pairs, wherever they were played: in each the points
+    /// of [`Probe::plus`](spsa::Probe::plus), from -2 to 2.
     ///
     /// # Panics
-    /// If they are not as many as the pairs.
+    /// If there is not one result for each pair.
     pub fn take(&mut self, results: Vec<i32>) -> Iteration {
         assert_eq!(
             results.len() as u64,
@@ -218,8 +218,8 @@ impl<'a> Tuning<'a> {
         Ok(results.map(|games| games.chunks(2).map(|pair: &[i32]| pair.iter().sum()).collect()))
     }
 
-    /// A game of a pair from the view of the setting whose points count, which is p2 in the `second` one;
-    /// none if it was halted.
+    /// The points of `plus` in a game of a pair, in the `second` of which it is p2; none if the game was
+    /// halted.
     fn game(&self, pair: u64, second: bool, halt: &AtomicBool) -> Result<Option<i32>, TrialError> {
         let opening = self.opening(pair)?;
         let trial = Trial { terms: &self.terms, entry: self.entry, pair, opening: opening.as_ref() };

@@ -1,22 +1,23 @@
-//! Simultaneous perturbation stochastic approximation: better values of several numbers from noisy
-//! comparisons.
+//! Simultaneous perturbation stochastic approximation (SPSA) finds better values of several numbers from
+//! noisy comparisons.
 //!
 //! Source: Spall, "Multivariate Stochastic Approximation Using a Simultaneous Perturbation Gradient
 //! Approximation" (1992), and "Implementation of the Simultaneous Perturbation Algorithm" (1998) for the
-//! gains; as Fishtest states them, from the last perturbation and the last rate on. Knows no game: a pair of
-//! games is a number from -2 to 2. The same seed and results give the same values on every machine.
+//! gains, which are given as in Fishtest, by the last perturbation and the last rate. Knows no game: the
+//! result of a pair of games is a number from -2 to 2. The same seed and results give the same values on
+//! every machine.
 
 use plyd_core::zobrist::{SplitMix64, mix};
 use serde::{Deserialize, Serialize};
 
-/// How fast the product of rate and perturbation falls.
+/// The exponent by which the product of rate and perturbation falls.
 const ALPHA: f64 = 0.602;
-/// How fast the perturbation falls.
+/// The exponent by which the perturbation falls.
 const GAMMA: f64 = 0.101;
-/// The share of all pairs by which the rate's fall is delayed.
+/// Spall's A, as a share of all pairs: it delays the fall of the rate.
 const STABILITY: f64 = 0.1;
 
-/// A number that is looked for.
+/// A number to tune.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Parameter {
     /// The smallest value.
@@ -25,14 +26,14 @@ pub struct Parameter {
     pub max: i64,
     /// The value at the beginning.
     pub start: i64,
-    /// By how much the last pair's values differ from the value, either way.
+    /// The perturbation of the last pair: by how much its settings differ from the value, either way.
     pub step: f64,
 }
 
-/// How long it is looked for, and how boldly.
+/// How long the numbers are tuned, and how fast they move.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Gains {
-    /// All pairs of games.
+    /// The number of pairs of games, over the whole tuning.
     pub pairs: u64,
     /// By what part of its step a value moves for one won game of the last pair.
     pub rate: f64,
@@ -72,7 +73,7 @@ pub struct Spsa {
 }
 
 impl Spsa {
-    /// At the beginning.
+    /// The numbers at their start.
     #[must_use]
     pub fn new(parameters: Vec<Parameter>, gains: Gains, seed: u64) -> Self {
         let values = parameters.iter().map(|parameter| parameter.start as f64).collect();
@@ -87,7 +88,7 @@ impl Spsa {
         let (mut plus, mut minus) = (Vec::new(), Vec::new());
         for (parameter, value) in self.parameters.iter().zip(&self.values) {
             let moved = direction(&mut random) * self.perturbation() * parameter.step;
-            // Rounded at random, so that also a perturbation of less than 1 is one on average.
+            // Rounded at random, so that a perturbation of less than 1 has its effect on average.
             let part = (random.next() >> 11) as f64 / (1_u64 << 53) as f64;
             let whole = |value: f64| ((value + part).floor() as i64).clamp(parameter.min, parameter.max);
             plus.push(whole(value + moved));
@@ -96,8 +97,8 @@ impl Spsa {
         Probe { plus, minus }
     }
 
-    /// Learns from the next pairs, all of them probed with the present values and their first one's gains:
-    /// the games that `plus` won less those that it lost.
+    /// Learns from the next pairs: for each, the games that `plus` won minus those that it lost. All of them
+    /// were probed with the present values and the gains of the first.
     pub fn learn(&mut self, results: &[i32]) {
         let rate = self.rate();
         let mut moves = vec![0.0; self.values.len()];

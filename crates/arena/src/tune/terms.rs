@@ -25,7 +25,7 @@ pub struct Terms {
     pub iterations: u32,
     /// Pairs of games between two changes.
     pub pairs: u32,
-    /// By what part of its step a weight moves for one won game of the last pair.
+    /// By what part of its step a weight moves for one won game in the last pair.
     pub rate: f64,
     /// The step of each weight in percent of its range.
     pub step_percent: f64,
@@ -138,9 +138,9 @@ pub fn weights(tunable: &Tunable, is_tuned: impl Fn(&str) -> bool, options: &Set
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "tune", rename_all = "snake_case")]
 pub enum Line {
-    /// The first.
+    /// The first line.
     Terms(Terms),
-    /// Each other.
+    /// Each of the other lines.
     Iteration(Iteration),
 }
 
@@ -154,7 +154,7 @@ impl Kept for Line {
 pub struct Iteration {
     /// Its number, counted from 1.
     pub number: u32,
-    /// Of each pair, the games won by the setting whose points count less those that it lost.
+    /// For each pair, the games that `plus` won minus those that it lost.
     pub results: Vec<i32>,
     /// The weights after it, rounded.
     pub values: Vec<i64>,

@@ -1,5 +1,5 @@
-//! A game of a tuning by itself: what it follows from besides its terms is its pair, with the settings and
-//! the opening of that. It may be played on another machine than the tuning.
+//! A game of a tuning by itself. It follows from the terms and from its pair alone, with the settings and the
+//! opening of that pair, so it may be played on another machine than the tuning.
 
 use std::sync::atomic::AtomicBool;
 
@@ -14,7 +14,7 @@ use plyd_core::engine::{AnyRoot, Entry, Fault};
 use plyd_core::options::Options;
 use plyd_core::zobrist::mix;
 
-/// MiB of a player's table: what some thousand nodes a move fill.
+/// The size of a player's hash table in MiB: what a search of some thousand nodes fills.
 const HASH_MB: usize = 16;
 
 /// A pair of games: the same opening from both sides.

@@ -1,4 +1,4 @@
-//! The conversation with a server, of which the async engine and the blocking one are two ways to wait.
+//! The conversation with a server. The async engine and the blocking one differ only in how they wait for it.
 
 mod search;
 
@@ -17,18 +17,18 @@ use crate::{Client, ClientError, Error, Game, Limit, LineError, message_id};
 
 pub use search::Search;
 
-/// How long an answer may take, and how long a server may leave a request unread, unless another time is set.
+/// The default timeout of an answer, and of a request that the server does not read.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// As good as never: a search whose end is open is waited for so long.
+/// As good as forever: the timeout of a search without a time for its move.
 const AGES: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// A server, for async programs: one that this program starts, or one at an address. Within a runtime of
-/// tokio that has its I/O and its time enabled.
+/// A server, for async programs: one that this program starts, or one at an address. It needs a tokio runtime
+/// with I/O and time enabled.
 ///
-/// It asks one thing after the other; for several searches at once there may be several engines. A request
-/// whose future is dropped is given up, and its answer passed over. A server that was started is killed when
-/// this is dropped; [`close`](Self::close) lets it end by itself.
+/// It sends one request at a time; several searches at once need several engines. If the future of a request
+/// is dropped, the answer is skipped. A server that was started for the engine is killed when the engine is
+/// dropped; [`close`](Self::close) lets the server end by itself.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -52,16 +52,16 @@ pub struct Engine {
     wait: Wait,
     timeout: Duration,
     server: HelloResult,
-    /// The last id, which counts the requests.
+    /// The id of the last request; ids count from 1.
     last: u64,
-    /// Whether the server has not read all that it was sent.
+    /// Whether the server has left a part of the last request unread.
     is_unread: bool,
-    /// Searches that were given up while that was so.
+    /// Searches that were given up while that was so, to be stopped later.
     given_up: Vec<u64>,
 }
 
-/// What an engine says first: who the program is, and what becomes of its searches when it ends. A token for
-/// the server goes into its `token`.
+/// The `hello` with which an engine opens a connection: who the program is, and what becomes of its searches
+/// when it ends. A token for the server goes into its `token`.
 #[must_use]
 pub fn greeting() -> Hello {
     let name = env!("CARGO_PKG_NAME").to_owned();
@@ -83,7 +83,7 @@ impl Engine {
         Self::open_with(address, greeting()).await
     }
 
-    /// The same with a [`greeting`] of one's own, such as one with a token.
+    /// Like [`open`](Self::open), with a [`greeting`] of the caller's, such as one with a token.
     ///
     /// # Errors
     /// See [`Error`].
@@ -94,7 +94,7 @@ impl Engine {
         Self::over(client, hello).await
     }
 
-    /// An engine over a connection that was made elsewhere, on which nothing was asked yet.
+    /// Takes over a connection that was made elsewhere and on which nothing was sent yet.
     ///
     /// # Errors
     /// See [`Error`].
@@ -114,7 +114,7 @@ impl Engine {
 
 impl Engine {
     pub(crate) async fn begin(mut client: Client, wait: Wait, hello: Hello) -> Result<Self, Error> {
-        // Whoever waits does so by `wait`.
+        // All waiting is done by `wait`.
         client.set_write_timeout(Duration::ZERO);
         let server = HelloResult::default();
         let mut engine =
@@ -132,18 +132,20 @@ impl Engine {
         Ok(())
     }
 
-    /// Sets how long an answer may take, a search beyond its own time: 10 s until this is called.
+    /// Sets the timeout of an answer; 10 s by default. A search gets it on top of its time for the move, its
+    /// `time` or its `hard` limit; with none of these, such as by a clock of the whole game, it has no
+    /// timeout.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = timeout;
     }
 
-    /// What the server says of itself: its name, features, games and limits.
+    /// What the server says about itself: its name, features, games and limits.
     #[must_use]
     pub fn server(&self) -> &HelloResult {
         &self.server
     }
 
-    /// Asks anything but a search.
+    /// Sends any request but a search, and waits for its result.
     ///
     /// # Errors
     /// See [`Error`].
@@ -157,7 +159,7 @@ impl Engine {
         }
     }
 
-    /// Asks for a sign of life.
+    /// Sends a `ping` and waits for its answer.
     ///
     /// # Errors
     /// See [`Error`].
@@ -165,7 +167,7 @@ impl Engine {
         self.ask(Command::Ping(Ping::default())).await.map(drop)
     }
 
-    /// What a game is: its rules, options, players and how its moves are written.
+    /// Describes a game: its rules, options, players and how its moves are written.
     ///
     /// # Errors
     /// See [`Error`].
@@ -177,8 +179,8 @@ impl Engine {
         }
     }
 
-    /// Opens a session for a whole game, in which the server remembers what it found; without a name it gets
-    /// one.
+    /// Opens a session for a whole game, in which the server keeps what its searches found. A session without
+    /// a name gets one.
     ///
     /// # Errors
     /// See [`Error`].
@@ -192,8 +194,8 @@ impl Engine {
         }
     }
 
-    /// Sets options: those of the game's session, or the defaults of later ones. All of them, or none if one
-    /// is wrong.
+    /// Sets options of the game's session or, without a game, the defaults of later sessions; returns those
+    /// in force. If one is wrong, none is set.
     ///
     /// # Errors
     /// See [`Error`].
@@ -205,8 +207,8 @@ impl Engine {
         }
     }
 
-    /// Asks the rules about the position: who moves, whether the game is over, the legal moves, or whatever
-    /// else is wanted.
+    /// Asks the rules about the position: who is to move, whether the game is over, the legal moves, or
+    /// whatever else `want` names.
     ///
     /// # Errors
     /// See [`Error`]; a move that is not legal is one.
@@ -229,7 +231,8 @@ impl Engine {
         self.go_with(go).await
     }
 
-    /// The same with all that a search can be asked for: other modes, several lines, chosen moves, more news.
+    /// Like [`go`](Self::go), with all fields of the request: other modes, several lines, chosen moves, more
+    /// `info`.
     ///
     /// # Errors
     /// See [`Error`].
@@ -267,7 +270,7 @@ impl Engine {
         self.ask(Command::Close(Close { session, connection: None })).await.map(drop)
     }
 
-    /// Sends a command; gives its id.
+    /// Sends a command; returns its id.
     async fn send(&mut self, command: Command) -> Result<u64, Error> {
         self.flush().await?;
         let id = self.post(command)?;
@@ -275,7 +278,7 @@ impl Engine {
         Ok(id)
     }
 
-    /// Sends as much of a command as the server reads at once, behind a [`flush`](Self::flush).
+    /// Sends as much of a command as the server reads at once; [`flush`](Self::flush) sends the rest.
     fn post(&mut self, command: Command) -> Result<u64, Error> {
         self.last += 1;
         match self.client.send(&Request { id: self.last.to_string(), command }) {
@@ -285,7 +288,7 @@ impl Engine {
         Ok(self.last)
     }
 
-    /// Sends what was left.
+    /// Sends the rest of the last request.
     async fn flush(&mut self) -> Result<(), Error> {
         let deadline = Instant::now() + self.timeout;
         loop {
@@ -308,7 +311,7 @@ impl Engine {
         }
     }
 
-    /// Ends a search of which nobody wants to know any more, as soon as the server reads.
+    /// Ends an abandoned search as soon as the server reads.
     fn give_up(&mut self, id: u64) {
         if self.is_unread {
             self.given_up.push(id);
@@ -319,7 +322,7 @@ impl Engine {
     }
 
     /// The next message that is about this request or a later one, or about none if it ends the connection.
-    /// What is said about earlier ones, nobody waits for any more.
+    /// Messages about earlier requests are skipped, since nobody waits for them any more.
     async fn receive(&mut self, id: u64, deadline: Option<Instant>) -> Result<Message, Error> {
         loop {
             let message = self.next(deadline).await?;
@@ -346,7 +349,7 @@ impl Engine {
                 Err(ClientError::Line(LineError::TimedOut)) => {}
                 received => return Ok(received?.envelope.message),
             }
-            // What has come already counts, however late it is looked for.
+            // What has arrived already counts, however late it is read.
             if !std::mem::take(&mut is_first) && Instant::now() >= deadline {
                 return Err(LineError::TimedOut.into());
             }

@@ -16,9 +16,9 @@ pub struct Search<'a> {
     go: Go,
     id: u64,
     retry: Retry,
-    /// When its answer is overdue, if its end is not open.
+    /// When its answer is overdue; none if the search has no time for its move.
     overdue: Option<Instant>,
-    /// Why the server did not take it yet, and when it is asked again.
+    /// Why the server refused it as overloaded, and when it is sent again.
     refused: Option<(Box<ErrorMessage>, Instant)>,
     best: Option<BestMove>,
     is_over: bool,
@@ -31,18 +31,18 @@ impl<'a> Search<'a> {
         engine.flush().await?;
         let id = engine.post(Command::Go(Box::new(go.clone())))?;
         let search = Self { engine, go, id, retry, overdue, refused: None, best: None, is_over: false };
-        // If this is not waited for, the search is dropped and with it stopped.
+        // If this future is dropped, the search is dropped too, and thereby stopped.
         search.engine.flush().await?;
         Ok(search)
     }
 
-    /// What the search says next; none once it has ended. A server that is overloaded is asked again within
-    /// the same clock.
+    /// The next `info` of the search; none once it has ended. If the server is overloaded, the request is
+    /// sent again within the same clock.
     ///
-    /// It is safe to drop the future: nothing is lost.
+    /// Cancel safe: if the future is dropped, no message is lost.
     ///
     /// # Errors
-    /// See [`Error`]; the search has ended then.
+    /// See [`Error`]; it ends the search.
     pub async fn next(&mut self) -> Result<Option<Info>, Error> {
         while !self.is_over {
             self.ask_again().await?;
@@ -63,7 +63,7 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// Waits for the move, and passes over what is said before it.
+    /// Waits for the move, and skips the `info` before it.
     ///
     /// # Errors
     /// See [`Error`].
@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Changes the clock, the limits or the mode; the `target` is this search, whatever stands there.
+    /// Changes the clock, the limits or the mode. The update's `target` is overwritten with this search.
     ///
     /// # Errors
     /// See [`Error`].
@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
             let is_late = self.overdue.is_some_and(|overdue| Instant::now() >= overdue);
             match message {
                 Message::Error(error) => return Err(Error::Refused(error)),
-                // A server that talks on and never ends would be listened to without end.
+                // Without this, a server that never ends its `info` would keep the call waiting forever.
                 Message::Info(_) if is_late => return Err(LineError::TimedOut.into()),
                 message if is_ours => return Ok(message),
                 // The results of `stop` and `update`.
@@ -134,7 +134,7 @@ impl<'a> Search<'a> {
     }
 
     fn fail<T>(&mut self, error: Error) -> Result<T, Error> {
-        // A server that still searches is told to end that.
+        // A server that still searches is asked to stop.
         if !matches!(error, Error::Refused(_)) {
             self.engine.give_up(self.id);
         }

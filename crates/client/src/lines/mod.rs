@@ -1,10 +1,10 @@
 //! A peer that reads and writes lines, each with the instant of its arrival: a child process or a server at
 //! an address.
 //!
-//! Knows no protocol: what a line says is for others. It trusts no peer: no call waits past its deadline,
-//! whether the peer writes nothing, writes without end or does not read, and no more is stored than one
-//! line and one read. There is no thread behind it, but for two that carry a child's pipes on Windows. What
-//! arrives while nobody calls waits in the system, and a peer that writes on waits for its reader.
+//! It does not know what the lines mean. It trusts no peer: no call waits past its deadline, whether the peer
+//! writes nothing, writes without end or does not read, and no more is stored than one line and one read. It
+//! runs no threads, except two that carry a child's pipes on Windows. What arrives between calls waits in the
+//! buffers of the system, and a peer that fills them has to wait.
 
 mod secure;
 mod websocket;
@@ -33,7 +33,7 @@ use websocket::Web;
 /// The most bytes of one read.
 const READ_BYTES: usize = 64 << 10;
 
-/// The longest wait that is asked of the system at once: there are systems that count its ms by 31 bits.
+/// The longest single wait: some systems count its milliseconds in 31 bits.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The default timeout for connecting, and for a peer that does not read.
@@ -56,12 +56,12 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Lines {
     peer: Peer,
     framing: Framing,
-    /// What was read last, and the part of it in which no line was looked for yet.
+    /// What was read last, and the part of it that was not searched for lines yet.
     chunk: Vec<u8>,
     rest: Range<usize>,
     /// When that was read.
     at: Instant,
-    /// Whether the peer writes no more.
+    /// Whether the peer has ended its output.
     ended: bool,
     /// A line and its end, so that they leave in one write.
     outgoing: Vec<u8>,
@@ -82,7 +82,7 @@ pub struct ReceivedLine {
 }
 
 impl Lines {
-    /// Starts a child process, in a process group of its own, and speaks through its standard input and
+    /// Starts a child process in a process group of its own, and speaks to it through its standard input and
     /// output. The whole group is killed when this is dropped, and as soon as the process is seen to have
     /// ended.
     ///
@@ -95,7 +95,7 @@ impl Lines {
         Ok(Self::new(peer))
     }
 
-    /// Connects over TCP, without delay for small packets; each address of a name is tried for 10 s.
+    /// Connects over TCP, with `TCP_NODELAY`; the timeout is 10 s for each address of a name.
     ///
     /// # Errors
     /// [`LineError::Connect`] if nobody listens there.
@@ -138,12 +138,12 @@ impl Lines {
         }
     }
 
-    /// Sets how long the peer may leave what it is sent unread: 10 s until this is called.
+    /// Sets how long a send may wait for a peer that does not read; 10 s by default.
     pub fn set_write_timeout(&mut self, timeout: Duration) {
         self.write_timeout = timeout;
     }
 
-    /// Sets how long a line of the peer may be: 1 MiB until this is called.
+    /// Sets the longest line that is accepted from the peer, in bytes; 1 MiB by default.
     pub fn set_longest(&mut self, bytes: usize) {
         self.framing.set_limit(bytes);
     }
@@ -170,7 +170,7 @@ impl Lines {
         self.write()
     }
 
-    /// Sends bytes as they are, over a WebSocket, too: frames that the caller made.
+    /// Sends bytes without framing, even over a WebSocket: frames that the caller made.
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -191,7 +191,7 @@ impl Lines {
         self.write_out()
     }
 
-    /// Writes what waits to be written, as it is.
+    /// Writes the bytes that wait, without framing.
     fn write_out(&mut self) -> Result<Instant, LineError> {
         let bytes = self.web.as_mut().map_or(&mut self.outgoing, |web| &mut web.frames);
         let Some(secure) = &mut self.secure else {
@@ -204,8 +204,8 @@ impl Lines {
         self.send_sealed()
     }
 
-    /// Sends what is left of the last line, if sending it ended with [`LineError::Unread`]; a new one would
-    /// come into its middle.
+    /// Sends the rest of the last line, if sending it ended with [`LineError::Unread`]; a new line would end
+    /// up in the middle of it.
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -217,7 +217,7 @@ impl Lines {
     ///
     /// # Errors
     /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] after the last line,
-    /// [`LineError::TooLong`] for a line of more than 1 MiB, as soon as that is known.
+    /// [`LineError::TooLong`] as soon as a line is known to be longer than [allowed](Self::set_longest).
     pub fn next(&mut self, deadline: Instant) -> Result<ReceivedLine, LineError> {
         for reads in 0.. {
             let mut unseen = &self.chunk[self.rest.clone()];
@@ -230,7 +230,7 @@ impl Lines {
                     let last = self.framing.finish();
                     return last.map_or(Err(LineError::Closed), |event| received(event, self.at));
                 }
-                // A peer may always have more to read, and never the end of a line.
+                // A peer may always have more to read, and never end its line.
                 None if reads > 0 && Instant::now() >= deadline => break,
                 None => self.read(deadline)?,
             }
@@ -238,13 +238,14 @@ impl Lines {
         Err(LineError::TimedOut)
     }
 
-    /// Where the lines come from, to be waited for beside other things.
+    /// The stream that lines arrive on, to be polled beside other streams.
     #[must_use]
     pub fn input(&self) -> BorrowedFd<'_> {
         self.peer.input()
     }
 
-    /// Where the lines go, until the input is finished; to be waited for if the peer does not read.
+    /// The stream that lines are written to, to be polled if the peer does not read; none once the input has
+    /// ended.
     #[must_use]
     pub fn output(&self) -> Option<BorrowedFd<'_>> {
         self.peer.output()
@@ -271,8 +272,8 @@ impl Lines {
         self.peer.finish_output();
     }
 
-    /// Lets the end of a TCP connection be a reset, so that the peer sees it break instead of end. What is
-    /// not sent by then is lost.
+    /// Makes the end of a TCP connection a reset, so that the peer sees it break instead of end. What is not
+    /// sent by then is lost.
     pub fn reset_at_end(&self) {
         self.peer.reset_at_end();
     }
@@ -324,7 +325,7 @@ impl Lines {
 }
 
 impl Lines {
-    /// Takes so many bytes that were read.
+    /// Takes the first `count` bytes of what was read.
     fn take(&mut self, count: usize) -> Result<(), LineError> {
         if self.secure.is_some() {
             return self.open_records(count);
@@ -365,7 +366,7 @@ fn send(peer: &Peer, bytes: &mut Vec<u8>, timeout: Duration) -> Result<Instant, 
     Ok(Instant::now())
 }
 
-/// What the framing found, for the caller.
+/// Converts what the framing found.
 fn received(event: Event<'_>, at: Instant) -> Result<ReceivedLine, LineError> {
     match event {
         Event::Line { bytes, .. } => Ok(ReceivedLine { at, bytes: bytes.into_owned() }),
@@ -382,7 +383,7 @@ pub(crate) fn is_ready(
     let mut streams = [PollFd::new(&stream, ready)];
     loop {
         let rest = deadline.saturating_duration_since(Instant::now());
-        // The system takes no longer time than that: what is left is waited for afterwards.
+        // A longer wait is split: the loop waits for the rest.
         match poll(&mut streams, Timespec::try_from(rest.min(LONGEST_WAIT)).ok().as_ref()) {
             Ok(0) if rest > LONGEST_WAIT => {}
             Ok(count) => return Ok(count > 0),

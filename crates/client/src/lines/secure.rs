@@ -7,7 +7,7 @@ use super::{LineError, Lines, TIMEOUT, send};
 use crate::secure::{Secure, Secured};
 
 impl Lines {
-    /// Connects over TLS. Finishing the input ends it as over TCP: what was asked is still answered.
+    /// Connects over TLS. As over TCP, a server still answers what was asked before the input was finished.
     ///
     /// # Errors
     /// [`LineError::Connect`] if nobody listens there, a file cannot be used, or either end does not trust
@@ -44,13 +44,13 @@ impl Lines {
         Ok(())
     }
 
-    /// Writes the records that wait.
+    /// Writes the encrypted records that wait.
     pub(super) fn send_sealed(&mut self) -> Result<Instant, LineError> {
         let Some(secure) = &mut self.secure else { return Ok(Instant::now()) };
         send(&self.peer, secure.sealed(), self.write_timeout)
     }
 
-    /// Opens records of which so many bytes were read.
+    /// Decrypts the `count` bytes of records that were read.
     pub(super) fn open_records(&mut self, count: usize) -> Result<(), LineError> {
         let Some(secure) = &mut self.secure else { return Ok(()) };
         let mut plain = Vec::new();

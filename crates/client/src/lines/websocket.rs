@@ -79,7 +79,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Finds lines in frames, and answers those that want it.
+    /// Finds lines in frames, and answers control frames.
     pub(super) fn take_frames(&mut self, bytes: &mut [u8]) -> Result<(), LineError> {
         let Some(web) = &mut self.web else { return Ok(()) };
         self.chunk.clear();

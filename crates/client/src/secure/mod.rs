@@ -1,5 +1,5 @@
-//! The client's end of TLS: whom a client trusts, and what it shows. Builds without the feature `tls` can
-//! name such a server and call none.
+//! The client's end of TLS: which authorities it trusts, and which certificate it shows. Builds without the
+//! feature `tls` can name such a server, but not connect to it.
 
 #[cfg(not(feature = "tls"))]
 #[path = "absent.rs"]
@@ -25,9 +25,9 @@ pub(super) use session::Secure;
 pub struct Secured {
     /// `HOST:PORT`. The server's certificate must be for this host.
     pub at: String,
-    /// The authorities that are trusted, in a file (PEM); those of this system if none.
+    /// The file (PEM) of the certificate authorities to trust; none: those of this system.
     pub ca: Option<PathBuf>,
-    /// The certificate that is shown to the server, and its key, in files (PEM).
+    /// The files (PEM) of the certificate to show to the server, and of its key.
     pub identity: Option<(PathBuf, PathBuf)>,
 }
 
@@ -38,7 +38,7 @@ impl Secured {
     /// Reads `HOST:PORT`, with `?ca=FILE&cert=FILE&key=FILE` or some of these behind it.
     ///
     /// # Errors
-    /// What to write instead.
+    /// A sentence that says what to write instead.
     pub fn read(text: &str) -> Result<Self, String> {
         let (at, options) = text.split_once('?').unwrap_or((text, ""));
         let (mut ca, mut cert, mut key) = (None, None, None);

@@ -1,4 +1,4 @@
-//! A session of TLS 1.3, as bytes in and bytes out. Does no I/O but for its files.
+//! A session of TLS 1.3, as bytes in and bytes out. Its only I/O is reading its files.
 //!
 //! Without a file of authorities those of the system are trusted, from where it keeps them
 //! (rustls-native-certs): so an authority that its administrator adds or removes counts here as well, which a
@@ -41,7 +41,7 @@ impl fmt::Debug for Secure {
 }
 
 impl Secured {
-    /// The settings of TLS 1.3 for this server, for a connection that somebody else makes.
+    /// The settings of TLS 1.3 for this server, for a connection that the caller makes.
     ///
     /// # Errors
     /// A file cannot be used, or there is nobody to trust.
@@ -77,7 +77,8 @@ impl Secure {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| unusable(format!("`{host}` is no name that a certificate is for")))?;
         let mut session = ClientConnection::new(Arc::new(to.config()?), name).map_err(io::Error::other)?;
-        // What is sealed goes to `sealed` at once, which the time bounds that a peer may leave it unread.
+        // Everything is encrypted into `sealed` at once; it is bounded, because a peer may leave it unread
+        // only for some time.
         session.set_buffer_limit(None);
         let mut secure = Self {
             session,
@@ -100,7 +101,7 @@ impl Secure {
         &mut self.raw
     }
 
-    /// Opens what was read, so many bytes, and appends what it says.
+    /// Decrypts the `count` bytes that were read, and appends the plain text to `out`.
     ///
     /// # Errors
     /// Why the session is over.
@@ -108,14 +109,14 @@ impl Secure {
         let mut raw = &self.raw[..count];
         let mut opened = Ok(());
         while !raw.is_empty() && opened.is_ok() && !self.has_ended {
-            // The session takes a part at a time; what it opened is taken out below.
+            // The session takes a part at a time; its plain text is taken out below.
             opened = match self.session.read_tls(&mut raw) {
                 Ok(0) => Err("records that are none".to_owned()),
                 Ok(_) => self.session.process_new_packets().map_err(|error| advice(&error)),
                 Err(error) => Err(error.to_string()),
             }
             .map(|state| self.has_ended = state.peer_has_closed());
-            // At the end of what there is, it would block, or it is over.
+            // At the end of the plain text this reports that it would block, or that the session is over.
             let _until_more_comes = self.session.reader().read_to_end(out);
         }
         self.collect();
@@ -123,10 +124,10 @@ impl Secure {
         opened
     }
 
-    /// Seals bytes to be sent.
+    /// Encrypts bytes to be sent.
     ///
     /// # Errors
-    /// [`LineError::Closed`] behind the end.
+    /// [`LineError::Closed`] if this end has finished, or the session is over.
     pub(crate) fn seal(&mut self, bytes: &[u8]) -> Result<(), LineError> {
         if self.is_finished {
             return Err(LineError::Closed);
@@ -136,19 +137,19 @@ impl Secure {
         Ok(())
     }
 
-    /// What is to be sent.
+    /// The encrypted bytes that are to be sent.
     pub(crate) fn sealed(&mut self) -> &mut Vec<u8> {
         &mut self.sealed
     }
 
-    /// Ends what the server reads.
+    /// Closes the sending direction.
     pub(crate) fn finish(&mut self) {
         self.is_finished = true;
         self.session.send_close_notify();
         self.collect();
     }
 
-    /// Whether the server has ended what we read.
+    /// Whether the server has closed its sending direction.
     pub(crate) fn has_ended(&self) -> bool {
         self.has_ended
     }
@@ -198,7 +199,7 @@ fn at(path: &Path, error: &dyn fmt::Display) -> io::Error {
     unusable(format!("{}: {error}", path.display()))
 }
 
-/// What no further attempt mends.
+/// An error that no retry can mend.
 fn unusable(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }

@@ -24,16 +24,16 @@ pub(crate) type ChildInput = ChildStdin;
 /// A child's standard output.
 pub(crate) type ChildOutput = ChildStdout;
 
-/// What is waited for.
+/// The end of a wakeup pipe that a thread polls.
 pub type WakeupReader = io::PipeReader;
-/// What wakes.
+/// The end of a wakeup pipe that wakes the thread.
 pub type WakeupWriter = io::PipeWriter;
 
 /// Whether a child can join a reaper by itself: another process's pipe can be opened where `/proc` shows it.
 /// Elsewhere the starter reports a child to the reaper right after it started it.
 pub(crate) const CHILDREN_JOIN: bool = cfg!(target_os = "linux");
 
-/// Lets writes to a child never block.
+/// Makes writes to a child non-blocking.
 pub(crate) fn child_input(stdin: ChildStdin) -> io::Result<ChildInput> {
     let flags = fcntl_getfl(&stdin)?;
     fcntl_setfl(&stdin, flags | OFlags::NONBLOCK)?;
@@ -45,7 +45,7 @@ pub(crate) fn child_output(stdout: ChildStdout) -> io::Result<ChildOutput> {
     Ok(stdout)
 }
 
-/// Two ends of which one can be waited for, and the other wakes who waits by a byte.
+/// A wakeup pipe: a thread polls the reader, and a byte that is written to the writer wakes it.
 pub fn wakeup() -> io::Result<(WakeupReader, WakeupWriter)> {
     io::pipe()
 }
@@ -55,18 +55,19 @@ pub(crate) fn lead_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// Gives a program the name that it sees itself called by.
+/// Sets the name (`argv[0]`) under which a program is started.
 pub(crate) fn call(command: &mut Command, name: &str) {
     command.arg0(name);
 }
 
-/// Whether a child ended. It stays to be waited for, which keeps its number from being given again.
+/// Whether a child has exited. It stays a zombie until it is waited for, so that its number is not given
+/// again.
 pub(crate) fn has_exited(child: &mut Child) -> io::Result<bool> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
 }
 
-/// Waits until a child is dead, and leaves it to be waited for.
+/// Waits until a child is dead; it stays a zombie until it is waited for.
 pub(crate) fn await_death(child: &mut Child) -> io::Result<()> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     retry_on_intr(|| waitid(WaitId::Pid(Pid::from_child(child)), options))?;
@@ -89,7 +90,7 @@ pub(crate) fn kill_group(number: i32) {
     }
 }
 
-/// The number of a pipe in this process.
+/// The descriptor of a pipe in this process.
 pub(crate) fn pipe_number(pipe: &ChildStdin) -> i32 {
     pipe.as_raw_fd()
 }

@@ -18,7 +18,7 @@ pub(crate) enum Watched {
 }
 
 impl Watched {
-    /// What is read; within a runtime.
+    /// Watches a stream that is read; must be called within a runtime.
     pub(crate) fn input(stream: BorrowedFd<'_>) -> io::Result<Self> {
         let own = stream.try_clone_to_owned()?;
         if is_socket(stream)? {
@@ -28,7 +28,7 @@ impl Watched {
         }
     }
 
-    /// What is written; within a runtime.
+    /// Watches a stream that is written; must be called within a runtime.
     pub(crate) fn output(stream: BorrowedFd<'_>) -> io::Result<Self> {
         let own = stream.try_clone_to_owned()?;
         if is_socket(stream)? {
@@ -38,7 +38,7 @@ impl Watched {
         }
     }
 
-    /// Waits until tokio hears that it is ready.
+    /// Waits until tokio reports the stream as ready.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<()> {
         match self {
             Self::Input(pipe) => pipe.readable().await,
@@ -47,7 +47,7 @@ impl Watched {
         }
     }
 
-    /// Looks at the stream; `WouldBlock` lets tokio forget that it is ready.
+    /// Looks at the stream; `WouldBlock` clears the readiness that tokio caches.
     pub(crate) fn try_io(
         &self,
         interest: Interest,

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 pub(crate) struct Watched(TcpStream);
 
 impl Watched {
-    /// What is read; within a runtime.
+    /// Watches a socket that is read; must be called within a runtime.
     pub(crate) fn input(socket: BorrowedSocket<'_>) -> io::Result<Self> {
         let own = std::net::TcpStream::from(socket.try_clone_to_owned()?);
         // Tokio wants it so; how it is read does not depend on that, because it is read when it is ready.
@@ -19,17 +19,17 @@ impl Watched {
         TcpStream::from_std(own).map(Self)
     }
 
-    /// What is written; within a runtime.
+    /// Watches a socket that is written; must be called within a runtime.
     pub(crate) fn output(socket: BorrowedSocket<'_>) -> io::Result<Self> {
         Self::input(socket)
     }
 
-    /// Waits until tokio hears that it is ready.
+    /// Waits until tokio reports the socket as ready.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<()> {
         self.0.ready(interest).await.map(drop)
     }
 
-    /// Looks at the socket; `WouldBlock` lets tokio forget that it is ready.
+    /// Looks at the socket; `WouldBlock` clears the readiness that tokio caches.
     pub(crate) fn try_io(
         &self,
         interest: Interest,

@@ -17,9 +17,9 @@ pub(crate) type ChildInput = TcpStream;
 /// A child's standard output.
 pub(crate) type ChildOutput = TcpStream;
 
-/// What is waited for.
+/// The end of a wakeup pair that a thread polls.
 pub type WakeupReader = TcpStream;
-/// What wakes.
+/// The end of a wakeup pair that wakes the thread.
 pub type WakeupWriter = TcpStream;
 
 /// The program leads a group (`CREATE_NEW_PROCESS_GROUP`).
@@ -52,7 +52,7 @@ impl AsSocket for UnixStream {
     }
 }
 
-/// Lets writes to a child never block.
+/// Makes writes to a child non-blocking.
 pub(crate) fn child_input(mut stdin: ChildStdin) -> io::Result<ChildInput> {
     let (ours, mut theirs) = pair()?;
     ours.set_nonblocking(true)?;
@@ -60,7 +60,7 @@ pub(crate) fn child_input(mut stdin: ChildStdin) -> io::Result<ChildInput> {
     Ok(ours)
 }
 
-/// Lets a child's output be waited for.
+/// Makes a child's output a socket that can be polled.
 pub(crate) fn child_output(mut stdout: ChildStdout) -> io::Result<ChildOutput> {
     let (ours, mut theirs) = pair()?;
     carry("a program's output", move || io::copy(&mut stdout, &mut theirs))?;
@@ -92,17 +92,17 @@ fn pair() -> io::Result<(TcpStream, TcpStream)> {
     }
 }
 
-/// Two ends of which one can be waited for, and the other wakes who waits by a byte.
+/// A wakeup pair: a thread polls the reader, and a byte that is written to the writer wakes it.
 pub fn wakeup() -> io::Result<(WakeupReader, WakeupWriter)> {
     pair()
 }
 
-/// Keeps what the console sends its programs, such as Ctrl-C, from a program.
+/// Keeps console events, such as Ctrl-C, from a program.
 pub(crate) fn lead_group(command: &mut Command) {
     command.creation_flags(NEW_PROCESS_GROUP);
 }
 
-/// A program sees itself called by its path.
+/// Does nothing: here a program is always started under the name of its path.
 pub(crate) fn call(_: &mut Command, _: &str) {}
 
 /// Whether a child ended. Its number is not given again while `child` is there.

@@ -24,7 +24,7 @@ pub struct Successor {
     pub mv: String,
     /// The text of the position after it.
     pub text: String,
-    /// The static evaluation after it in thousandths, from the view of the one who makes the move.
+    /// The static evaluation after it in thousandths, from the view of the side that makes the move.
     pub eval: Option<i64>,
     /// The outcome, if the move ends the game.
     pub outcome: Option<Outcome>,
@@ -35,14 +35,15 @@ pub struct Successor {
 pub struct ChanceOutcome {
     /// The outcome's text.
     pub mv: String,
-    /// Its probability in ppm; together 1,000,000, the remainder on the first.
+    /// Its probability in parts per million. All outcomes together have 1,000,000; the first takes what
+    /// rounding leaves.
     pub ppm: u32,
 }
 
 /// The legal moves as numbers, for programs that learn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Actions {
-    /// How many actions there are under these rules: each number is smaller.
+    /// How many actions there are under these rules; the number of each action is below it.
     pub count: usize,
     /// The number of each legal move, in the order of [`AnyRoot::legal`](super::AnyRoot::legal).
     pub legal: Vec<usize>,
@@ -60,7 +61,7 @@ pub struct Actions {
 pub struct Line {
     /// The variation: legal plies, the move to be played first.
     pub pv: Vec<String>,
-    /// The depth completed; 0: nothing is searched yet.
+    /// The depth completed; 0 if nothing was searched yet.
     pub depth: u32,
     /// The value; absent at depth 0 and for players that give none.
     pub value: Option<Evaluation>,
@@ -113,14 +114,14 @@ pub struct Proof {
     pub result: Ordering,
     /// The exact distance to the end under best play, in moves, chance plies not counted.
     pub plies: Option<u32>,
-    /// A bound of that distance.
+    /// An upper bound of that distance.
     pub plies_max: Option<u32>,
     /// The final difference in whole points or cells, scores so far included.
     pub margin: Option<i64>,
 }
 
 impl Evaluation {
-    /// What a value says.
+    /// Splits a search's value into what is estimated and what is proven.
     ///
     /// In games that score, a proven margin is an evaluation too, and the result may be proven before the
     /// margin is. Elsewhere a proven result has no evaluation, and its distance is exact only when both sides

@@ -1,4 +1,4 @@
-//! What a game's book says of a position: its value, and what each move makes of it.
+//! What a game's book says about a position: its value, and the value of each move.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use crate::game::{BookEntry, Turn};
 use crate::score::{Score, Value};
 use crate::search::Bound;
 
-/// What a book says of a position.
+/// What a book says about a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BookPage {
     /// What it is worth to the side to move.
@@ -19,22 +19,22 @@ pub struct BookPage {
     pub moves: Vec<BookMove>,
 }
 
-/// What a book says of a move.
+/// What a book says about a move.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BookMove {
     /// The move's text.
     pub mv: String,
-    /// Other moves that a symmetry of the rules makes of it.
+    /// Other moves that are equivalent to it under a symmetry of the rules.
     pub alike: Vec<String>,
-    /// What it is worth to the one who makes it.
+    /// What it is worth to the side that makes it.
     pub value: Evaluation,
     /// What its replies are worth, if the book knows all of them.
     pub replies: Option<Replies>,
-    /// A reply that keeps what the position after the move is worth, if that is no loss.
+    /// The book's best reply, if it names one and the position is not lost for the side that replies.
     pub reply: Option<String>,
 }
 
-/// How many replies win, draw and lose for the one who replies.
+/// How many replies win, draw and lose for the side that replies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Replies {
     /// Replies that win.
@@ -55,7 +55,7 @@ struct Judged<M> {
 }
 
 impl<G: Playable> Typed<G> {
-    /// What the book says of the position.
+    /// What the book says about the position.
     pub(super) fn look_up(&self) -> Option<BookPage> {
         let Self { game, root, .. } = self;
         if game.turn(&root.pos) != Turn::Move {
@@ -103,7 +103,7 @@ fn folded<G: Playable>(game: &G, pos: &G::Position) -> String {
     images.chain([game.position_text(pos)]).min().expect("the position itself")
 }
 
-/// What a position is worth to the one who moved there from another, if the rules or the book know it.
+/// What `pos` is worth to the side that moved there from `from`, if the rules or the book know it.
 pub(super) fn worth<G: Playable>(game: &G, from: &G::Position, pos: &G::Position) -> Option<Value> {
     let side = game.side(from);
     match game.turn(pos) {
@@ -125,7 +125,8 @@ pub(super) fn worth<G: Playable>(game: &G, from: &G::Position, pos: &G::Position
     }
 }
 
-/// What the moves of a position are worth to the one who makes them, if all are known.
+/// How many moves of a position win, draw and lose for the side that makes them, if the value of each is
+/// known.
 fn replies<G: Playable>(game: &G, pos: &G::Position) -> Option<Replies> {
     if game.turn(pos) != Turn::Move {
         return None;

@@ -47,12 +47,12 @@ pub struct Entry {
     pub evaluator_at: EvaluatorAt,
     /// The players, by their place in the list: see [`Entry::players`]. [`Entry::of`] gives them.
     pub player_at: PlayerAt,
-    /// The ways a game ends: the values of an outcome's `by`. What each is about begins with its cause; the
-    /// consequence stands behind a colon or a semicolon, if it must be said.
+    /// The ways a game ends: the values of an outcome's `by`. Each description begins with the cause; the
+    /// consequence, if it has to be stated, follows a colon or a semicolon.
     pub endings: &'static [Named],
     /// How each value of the option `level` is weakened and how strong it is, as [`Levels::parse`] reads it.
     pub levels: &'static str,
-    /// The unit of which an evaluation is a thousandth.
+    /// The unit of evaluations, which are given in thousandths of it.
     pub unit: &'static str,
     /// How a position's text is written.
     pub position_grammar: &'static str,
@@ -70,8 +70,8 @@ pub struct Entry {
     pub look: Option<&'static str>,
     /// How the game is explained to those who have never played it, in steps to be played; empty: it is not.
     pub lesson: &'static [LessonStep],
-    /// What stands on the discs of pieces in [pictures](crate::svg) of its boards: kinds of pieces, each with
-    /// a path of SVG around the origin, in a cell of 100 units. A kind without one has its label.
+    /// The glyphs on the discs of pieces in [pictures](crate::svg) of its boards: kinds of pieces, each with
+    /// an SVG path around the origin in a cell of 100 units. A kind without a glyph shows its label.
     pub glyphs: &'static [(&'static str, &'static str)],
     /// Matches of published reports about the game, as `plyd arena --preset` reads them; none: there are no
     /// such reports. Nothing here reads it.
@@ -170,20 +170,20 @@ fn player_at<G: Playable>(place: usize) -> Option<&'static Named> {
     NamedPlayer::all(G::PLAYERS).nth(place).map(NamedPlayer::named)
 }
 
-/// Opens a game from explicit rules and a start text; absent, the rules' initial position. If the rules
-/// cannot find out, within their bounds and the effort, whether a start is possible, it is opened, and
-/// [`AnyRoot::doubt`] says so.
+/// Opens a game from explicit rules and a start text, or without one from the rules' initial position. If the
+/// rules cannot find out, within their bounds and the effort, whether the start is possible, the game is
+/// opened all the same, and [`AnyRoot::doubt`] says so.
 ///
 /// # Errors
 /// An impossible rule, a start text that cannot be read, or one that the rules do not allow.
 pub type Open = fn(&Rules, Option<&str>, &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError>;
 
-/// Reads a text as a [`Draft`] under explicit rules. It has a fault if, and only if, the game cannot be
-/// opened with that text, and then the same error.
+/// Reads a text as a [`Draft`] under explicit rules. The draft has a fault if and only if the game cannot be
+/// opened with that text, and the error is the same.
 pub type Edits = fn(&Rules, &str, &Arc<Effort>) -> Draft;
 
-/// Solves a game under some rules; calls its second argument now and then with the parts solved so far and
-/// the parts that there are.
+/// Solves a game under some rules; calls its second argument from time to time with the number of parts
+/// solved so far and the number of all parts.
 ///
 /// # Errors
 /// A rule under which the game cannot be solved.

@@ -58,14 +58,14 @@ impl<G: Playable> NamedEvaluator<G> {
         Self::by(name, about, make)
     }
 
-    /// An evaluator that is another type under other rules.
+    /// An evaluator whose type depends on the rules.
     #[must_use]
     pub const fn by(name: &'static str, about: &'static str, make: &'static dyn MakeEvaluator<G>) -> Self {
         let named = Named::new(name, about);
         Self { entry: EvaluatorEntry { named, weights: None, is_trained: false }, make }
     }
 
-    /// The same, which was called `former` in the version before.
+    /// The same with its name in the previous version, which is still accepted.
     #[must_use]
     pub const fn formerly(self, former: &'static str) -> Self {
         Self { entry: EvaluatorEntry { named: self.entry.named.formerly(former), ..self.entry }, ..self }
@@ -86,7 +86,7 @@ impl<G: Playable> NamedEvaluator<G> {
     /// The evaluator of that name; the first if the name is empty.
     ///
     /// # Errors
-    /// There is none.
+    /// No evaluator has that name.
     pub(super) fn find(name: &str) -> Result<&'static Self, OptionError> {
         let found = G::EVALUATORS.iter().find(|known| name.is_empty() || known.entry.named.name == name);
         found.ok_or_else(|| {
@@ -121,7 +121,7 @@ impl<G: Playable> NamedEvaluator<G> {
     }
 }
 
-/// How an evaluator is made. Each function from a game and options to an [`Evaluator`] is one.
+/// How an evaluator is made; every function from a game and options to an [`Evaluator`] implements it.
 ///
 /// ```
 /// use plyd_core::engine::MakeEvaluator;
@@ -154,8 +154,8 @@ pub trait MakeEvaluator<G: Playable>: Sync {
 impl<G: Playable, E: Evaluator<G>, F: Fn(&G, &Options) -> E + Sync> MakeEvaluator<G> for F {
     fn player(&self, game: &G, options: &Options) -> Made<G> {
         let evaluator = self(game, options);
-        // Half of what a build compiles is the searches. One that is made to be tested, not to be strong, has
-        // them once a game, for all evaluations alike.
+        // The searches are half of what a build compiles. A debug build, which is made to be tested and not
+        // to be strong, compiles them once per game for all evaluations.
         #[cfg(debug_assertions)]
         let evaluator = Erased::new(evaluator);
         game.player(evaluator, options)

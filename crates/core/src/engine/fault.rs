@@ -46,7 +46,7 @@ pub enum FaultCode {
     OptionUnknown,
     /// An option's value that is not available.
     OptionInvalid,
-    /// The rules' own budget ended before they knew the answer.
+    /// The rules used up their own budget before they knew the answer.
     Undecided,
     /// The request ended before there was an answer.
     Unprepared,
@@ -55,7 +55,7 @@ pub enum FaultCode {
 /// A part of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// No part of its own.
+    /// No part in particular.
     Request,
     /// The rule of that name.
     Rule(String),

@@ -19,7 +19,7 @@
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct LessonStep {
-    /// What it is about, in a few words.
+    /// What the step is about, in a few words.
     pub title: &'static str,
     /// The explanation, in plain words.
     pub text: &'static str,
@@ -29,7 +29,7 @@ pub struct LessonStep {
     pub rules: &'static str,
     /// The position's text; empty for the rules' own start.
     pub start: &'static str,
-    /// The moves that do it; none: any legal move.
+    /// The moves that solve the task; if there are none, any legal move does.
     pub solutions: &'static [&'static str],
 }
 

@@ -1,4 +1,4 @@
-//! What the levels of a game are: how each is weakened, and how strong that was measured to be.
+//! The levels of a game: how each is weakened, and its measured strength.
 //!
 //! A game gives them as a text, so that a measurement can be written straight into it: `measured by COMMAND`,
 //! then a line a level, `LEVEL SIGHT NODES WAVERS HASTY ELO ERROR`. The four in the middle are `-` for the

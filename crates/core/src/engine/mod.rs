@@ -2,10 +2,11 @@
 //!
 //! Above this module nothing is generic: the daemon and the commands see [`Entry`] (a game of the registry),
 //! [`AnyRoot`] (a position with its history, which answers questions about the rules) and [`Engine`] (a
-//! player that searches): one virtual call per command. Within a search rules are called directly, and an
-//! evaluation by one virtual call each time (`search/erased.rs`): a copy of every search for each evaluation
-//! made half of a build's work. The strongest players of optimised builds are spared that call, unless a
-//! game asks for it. This is where moves become texts; values stay the core's. It does no I/O and reads no
+//! player that searches), with one virtual call per command. Within a search, rules are called directly and
+//! evaluations through a virtual call (`search/erased.rs`), because compiling a copy of every search for each
+//! evaluation took half of a build. In optimised builds the strongest players make no such call, unless a
+//! game asks for it. Moves become texts in this module; values stay those of the core. It does no I/O and
+//! reads no clock.
 //! clock.
 
 use std::any::Any;
@@ -90,14 +91,15 @@ pub trait Playable: Notation {
     /// The evaluators that the option `eval` names; the first is the default. They are named here alone.
     const EVALUATORS: &'static [NamedEvaluator<Self>];
 
-    /// The players that only this game has, and those in place of common ones of the same names; see
-    /// [`NamedPlayer::COMMON`] for these. They are named here alone.
+    /// The players that only this game has, and those that replace common players of the same names; see
+    /// [`NamedPlayer::COMMON`] for the common ones. They are named here alone.
     const PLAYERS: &'static [NamedPlayer<Self>] = &[];
 
     /// The game's entry in the registry.
     fn entry() -> &'static Entry;
 
-    /// The player `default` with an evaluation; compiled with each, so that it calls its own directly.
+    /// The player `default` with an evaluation. It is compiled for each evaluation, so that it calls that one
+    /// directly.
     ///
     /// # Errors
     /// An option that is not available, and why.
@@ -105,10 +107,10 @@ pub trait Playable: Notation {
         Ok(Box::new(Iterate::new(self, evaluator, options)))
     }
 
-    /// The player that the options name, with an evaluation: what [`PLAYERS`](Self::PLAYERS) says of it.
+    /// The player that the options name, with an evaluation, as [`PLAYERS`](Self::PLAYERS) makes it.
     ///
     /// # Errors
-    /// There is no such player, or it cannot be made by these options.
+    /// There is no such player, or it cannot be made with these options.
     fn player<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Made<Self> {
         players::make(self, Self::PLAYERS, evaluator, options, |evaluator| self.strongest(evaluator, options))
     }
@@ -116,7 +118,7 @@ pub trait Playable: Notation {
     /// The player that the options name, with the evaluator that they name.
     ///
     /// # Errors
-    /// As [`Playable::player`]; an evaluator that there is not.
+    /// As [`Playable::player`]; there is no such evaluator.
     fn searcher(&self, options: &Options) -> Made<Self> {
         NamedEvaluator::find(&options.eval)?.player(self, options)
     }
@@ -154,7 +156,7 @@ pub trait Playable: Notation {
     }
 }
 
-/// A position with the way to it, of whatever game: answers what `inspect` asks and starts engines.
+/// A position of any game with its history: it answers what `inspect` asks, and makes engines.
 ///
 /// ```
 /// use plyd_core::engine::{AnyRoot, Counting};
@@ -180,7 +182,7 @@ pub trait AnyRoot: Send + Sync {
     /// [`extend_within`](Self::extend_within) with whatever effort it takes.
     ///
     /// # Errors
-    /// `illegal_move`.
+    /// [`FaultCode::IllegalMove`] at [`Place::Ply`], counted from the start of the game.
     fn extend(&self, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Fault> {
         self.extend_within(moves, &Effort::free())
     }
@@ -191,7 +193,7 @@ pub trait AnyRoot: Send + Sync {
     fn play(&mut self, text: &str) -> Result<(), Fault>;
     /// The texts of the plies played since the start, as they were written.
     fn played(&self) -> &[String];
-    /// What the rules did not find out on the way here: everything after it is likely, and not certain.
+    /// What the rules could not find out on the way here; everything after it is likely but not certain.
     fn doubt(&self) -> Option<Doubt> {
         None
     }
@@ -214,11 +216,11 @@ pub trait AnyRoot: Send + Sync {
     /// [`moves_within`](Self::moves_within) with whatever effort it takes.
     ///
     /// # Errors
-    /// `undecided`.
+    /// `undecided`; `option_invalid` if there is no such evaluator.
     fn moves(&self, evaluator: Option<&str>) -> Result<Vec<Successor>, Fault> {
         self.moves_within(evaluator, &Effort::free())
     }
-    /// What the game's book of solved positions says of this one, if it holds it.
+    /// What the game's book of solved positions says about this one, if it holds it.
     fn book(&self) -> Option<BookPage> {
         None
     }
@@ -228,9 +230,10 @@ pub trait AnyRoot: Send + Sync {
     fn text(&self) -> String;
     /// The position as the game's own referee writes it, if that is another text.
     fn state_text(&self) -> Option<String>;
-    /// The position's text where the game began.
+    /// The text of the position where the game began.
     fn start_text(&self) -> String;
-    /// The board as drawing primitives; what the rules do not find out about it is marked so, or left out.
+    /// The board as drawing primitives; what the rules could not find out about it is marked as such or left
+    /// out.
     fn board_within(&self, effort: &Arc<Effort>) -> Drawing;
     /// [`board_within`](Self::board_within) with whatever effort it takes.
     fn board(&self) -> Drawing {
@@ -245,7 +248,7 @@ pub trait AnyRoot: Send + Sync {
     fn svg_within(&self, theme: Theme, effort: &Arc<Effort>) -> String {
         self.svg_of(&self.board_within(effort), theme, effort)
     }
-    /// The same of this board with the layers that a drawing shows; the drawing is one of this position.
+    /// The same picture with the layers that `drawing` shows; `drawing` must be of this position.
     fn svg_of(&self, drawing: &Drawing, theme: Theme, effort: &Arc<Effort>) -> String {
         let title = picture::title(self.entry(), self.played().len(), self.to_move(), self.outcome());
         let last = self.changed_within(effort);
@@ -298,7 +301,7 @@ pub trait AnyRoot: Send + Sync {
     /// # Errors
     /// `option_invalid` at `/options/NAME`.
     fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault>;
-    /// What learns the tables of an evaluator under these rules.
+    /// A learner for the tables of an evaluator under these rules.
     ///
     /// # Errors
     /// `option_invalid` at `/options/eval`.
@@ -329,7 +332,7 @@ pub struct Candidates {
     pub first_text: String,
 }
 
-/// A player that keeps what it learned from search to search. One thread owns it.
+/// A player that keeps what it learned between searches. One thread owns it.
 ///
 /// ```
 /// use plyd_core::nim;
@@ -364,7 +367,7 @@ pub trait Engine: Send {
     fn clear(&mut self);
 }
 
-/// An evaluation that learns, of whatever game. Threads share it. It is made by [`learner`];
+/// A learning evaluation of any game. Threads share it. [`learner`] makes it;
 /// [`Network`](crate::learning::network::Network) has an example.
 #[expect(clippy::len_without_is_empty, reason = "what has no weights does not learn")]
 pub trait Learner: Sync {
@@ -372,9 +375,9 @@ pub trait Learner: Sync {
     fn len(&self) -> usize;
     /// The largest magnitude of a weight.
     fn most(&self) -> i16;
-    /// A game of the evaluation with these weights against itself, from an opening of the same game under the
+    /// Plays the evaluation with these weights against itself, from an opening of the same game under the
     /// same rules.
     fn play(&self, opening: &dyn AnyRoot, weights: &[i16], how: &SelfPlay) -> Played;
-    /// The file from which the build has the evaluation with these weights.
+    /// The evaluation with these weights as the file that the build reads.
     fn file(&self, weights: &[i16]) -> Vec<u8>;
 }

@@ -6,7 +6,7 @@ use super::Counting;
 use crate::game::{Game, Turn};
 use crate::search::Control;
 
-/// Counts that are kept at most: 4 million, some 100 MB.
+/// The most counts that are kept: 4 million, some 100 MB.
 const CACHE: usize = 4 << 20;
 
 /// Counts the positions `depth` plies after `pos`, chance outcomes included; positions where the game is over

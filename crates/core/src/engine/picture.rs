@@ -91,7 +91,7 @@ mod tests {
         assert!(heap.svg(Theme::Auto).contains(": player 1 to move</title>"));
         assert!(heap.root().changed_within(&Effort::free()).is_empty());
         let heap = heap.play("3")?.play("2")?;
-        // Whatever was taken before is no part of it.
+        // What was taken before does not count.
         assert_eq!(heap.root().changed_within(&Effort::free()).len(), 2);
         assert!(heap.svg(Theme::Auto).contains(" after 2 plies: player 1 to move</title>"));
         let mut heap = heap;

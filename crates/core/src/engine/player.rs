@@ -51,7 +51,7 @@ impl<G: Playable> Engine for TypedEngine<G> {
         publish(lines(game, root, &SearchResult::one(first, 0, None), false));
 
         let params = SearchParams { moves, multipv };
-        // Nothing that rests on rules that left something undecided is a proof.
+        // If the rules left something undecided, nothing that rests on them is a proof.
         let is_sure = || !game.is_undecided(&root.pos) && !effort.has_undecided();
         let mut report = |found: &SearchResult<G::Move>| publish(lines(game, root, found, is_sure()));
         let (found, end) = self.searcher.search(game, root, &params, control, &mut report);
@@ -73,7 +73,8 @@ fn lines<G: Playable>(game: &G, root: &Root<G>, found: &SearchResult<G::Move>, i
     found.lines.iter().map(|found| line(game, root, found, is_sure)).collect()
 }
 
-/// A line; it ends with a move whose effect the rules did not find out, since the next may not be legal then.
+/// A line; it ends with a move whose effect the rules did not find out, because the next one may not be legal
+/// after it.
 fn line<G: Playable>(game: &G, root: &Root<G>, found: &search::Variation<G::Move>, is_sure: bool) -> Line {
     let mut pos = root.pos.clone();
     let mut pv = Vec::with_capacity(found.pv.len());

@@ -261,7 +261,7 @@ impl<G: Playable> AnyRoot for Typed<G> {
             }
             game.play(&mut before, mv);
         }
-        // Pieces and walls are compared alone, which take no work.
+        // Only pieces and walls are compared, and drawing these takes the rules no work.
         let idle = Interrupt::default();
         idle.end();
         let heeding = self.game.heeding(&Effort::of_search(idle));

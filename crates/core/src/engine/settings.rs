@@ -11,7 +11,7 @@ use crate::engine::{AnyRoot, Entry, Fault, FaultCode, Place};
 use crate::game::{Kind, Named, OpenError, Rules, Setting, Spec};
 use crate::options::{COMMON, Options};
 
-/// Rules or options as somebody gave them, by name in the order of their names.
+/// Rules or options as they were given, sorted by name.
 ///
 /// ```
 /// use plyd_core::engine::settings::Settings;
@@ -29,7 +29,7 @@ impl Settings {
         Self(BTreeMap::new())
     }
 
-    /// The value of a name.
+    /// The value that a name was given.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Setting> {
         self.0.get(name)
@@ -59,19 +59,19 @@ pub(super) fn parse_seed(text: &str) -> Option<u64> {
     (are_digits && text.len() <= 16).then(|| u64::from_str_radix(text, 16).ok()).flatten()
 }
 
-/// A player or an evaluator that was asked for by the name that it had in the version before.
+/// A player or an evaluator that was requested by its name in the previous version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Renamed {
     /// The option.
     pub option: &'static str,
     /// The name that was given.
     pub former: &'static str,
-    /// The name of today.
+    /// Its present name.
     pub name: &'static str,
 }
 
 impl Renamed {
-    /// What there is to say if an option names something by the name `given`: nothing if that is its name.
+    /// The notice for an option that names something by the name `given`; none if that is the present name.
     #[must_use]
     pub fn new(option: &'static str, named: &Named, given: &str) -> Option<Self> {
         let former = named.former.filter(|former| *former == given)?;
@@ -129,7 +129,7 @@ pub fn rules(entry: &Entry, given: &Settings, seed: u64) -> Result<Rules, Fault>
 }
 
 /// Rules as the commands' `--rules` takes them: `NAME=VALUE` joined by commas. The values are of the right
-/// kind, and not checked.
+/// kind, but otherwise unchecked.
 ///
 /// ```
 /// use plyd_core::engine::settings::written;
@@ -140,7 +140,7 @@ pub fn rules(entry: &Entry, given: &Settings, seed: u64) -> Result<Rules, Fault>
 /// ```
 ///
 /// # Errors
-/// The first one that is no rule of the game, or has a value of another kind.
+/// The first part that names no rule of the game, or has a value of another kind.
 pub fn written<'a>(entry: &Entry, text: &'a str) -> Result<Rules, &'a str> {
     let rules = text.split(',').filter(|rule| !rule.is_empty());
     let rules: Result<_, _> = rules.map(|rule| one_written(entry, rule).ok_or(rule)).collect();
@@ -178,7 +178,7 @@ pub fn open(entry: &Entry, rules: &Rules, start: Option<&str>) -> Result<Arc<dyn
     root.doubt().map_or(Ok(root), |doubt| Err(doubt.into()))
 }
 
-/// The same within an effort; a start is also opened if the rules do not find out whether it is possible.
+/// The same within an effort; the start is opened even if the rules do not find out whether it is possible.
 ///
 /// ```
 /// use plyd_core::effort::Effort;
@@ -206,7 +206,7 @@ pub fn open_within(
     })
 }
 
-/// Checks options of a game's players; gives those whose values have other names today.
+/// Checks options of a game's players; gives those whose values have been renamed since the previous version.
 ///
 /// ```
 /// use plyd_core::engine::settings::{Settings, check_options};
@@ -224,8 +224,8 @@ pub fn check_options(entry: &Entry, given: &Settings) -> Result<Vec<Renamed>, Fa
     Ok(checked.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-/// Checks options that are to hold for whatever game: some game must take each of them. Gives those whose
-/// values have other names today in all games that take them.
+/// Checks options that are meant for any game: at least one of the games must take each of them. Gives those
+/// whose values have been renamed in all games that take them.
 ///
 /// ```
 /// use plyd_core::engine::settings::{Settings, check_any_options};
@@ -257,7 +257,7 @@ pub fn check_any_options(games: &[&Entry], given: &Settings) -> Result<Vec<Renam
     Ok(renamed)
 }
 
-/// The part of options for whatever game that this game takes.
+/// Those of the options `given` for any game that this game takes.
 ///
 /// ```
 /// use plyd_core::engine::settings::{Settings, applicable};
@@ -275,7 +275,7 @@ pub fn applicable(entry: &Entry, given: &Settings) -> Settings {
         .collect()
 }
 
-/// `below` with `above` laid over it.
+/// `below`, overridden by `above`.
 ///
 /// ```
 /// use plyd_core::engine::settings::{Settings, layered};
@@ -308,7 +308,7 @@ pub fn layered(below: &Settings, above: &Settings) -> Settings {
 /// # Errors
 /// `OptionUnknown` or `OptionInvalid` at an option, if `given` was not checked.
 pub fn options(entry: &Entry, given: &Settings, seed: u64, caps: Caps) -> Result<Options, Fault> {
-    // No evaluation is named unless somebody did: some players have their own.
+    // No evaluation is named unless one was given, because some players have their own.
     let player = entry.players().next().map_or_else(String::new, |named| named.name.to_owned());
     let mut options = Options { player, seed, ..Options::default() };
     for (name, value) in given.iter() {
@@ -331,7 +331,7 @@ pub fn options(entry: &Entry, given: &Settings, seed: u64, caps: Caps) -> Result
     Ok(options)
 }
 
-/// The effective options: all of them, absent if there is no default.
+/// All effective options; one without a value and a default is absent.
 ///
 /// ```
 /// use plyd_core::engine::settings::effective;
@@ -391,7 +391,7 @@ pub fn default(kind: Kind) -> Option<Setting> {
 /// An option that a game takes.
 struct Checked {
     spec: &'static Spec,
-    /// Its value; a player or an evaluator has its name of today.
+    /// Its value; a former name of a player or an evaluator is replaced by the present one.
     value: Setting,
     renamed: Option<Renamed>,
 }

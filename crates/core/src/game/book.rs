@@ -1,8 +1,8 @@
-//! What a game knows of positions that were solved beforehand.
+//! What a game knows about positions that were solved beforehand.
 
 use crate::score::Value;
 
-/// What a book of solved positions holds of one.
+/// The entry of a book of solved positions for one position.
 ///
 /// ```
 /// use plyd_core::game::Notation;

@@ -1,8 +1,8 @@
 //! Positions that are set up by hand: what can be changed in a text, and what is wrong with it.
 //!
-//! A draft may break the rules, since the way from one position to another often leads over positions that
-//! there cannot be. A game reads its texts in two steps: first what is written, which makes a draft, then
-//! whether the rules allow it.
+//! A draft may break the rules, because the way from one position to another often leads through impossible
+//! ones. A game reads its texts in two steps: first what is written, which makes a draft, then whether the
+//! rules allow it.
 
 use super::{Cell, Drawing, OpenError, Side};
 
@@ -21,7 +21,7 @@ use super::{Cell, Drawing, OpenError, Side};
 pub struct Draft {
     /// The text in its usual form, which the changes apply to; as it was given if it cannot be read.
     pub text: String,
-    /// What it shows; none if it cannot be read.
+    /// The board that it shows; none if it cannot be read.
     pub board: Option<Drawing>,
     /// What can be changed; nothing if it cannot be read.
     pub edits: Vec<Edit>,
@@ -73,8 +73,8 @@ pub enum CellSide {
     Down,
 }
 
-/// What can be chosen for a place. What is so already is taken away by choosing it again, if it can be
-/// missing; otherwise nothing changes.
+/// Something that can be chosen for a place. Choosing what is already there removes it if it can be absent;
+/// otherwise nothing changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
     /// What it is, in a few words for people.
@@ -83,24 +83,24 @@ pub struct Choice {
     pub piece: Option<&'static str>,
     /// Whose it is, or whom it is about.
     pub owner: Option<Side>,
-    /// Whether it is so already.
+    /// Whether the position has it already.
     pub is_so: bool,
     /// What it changes in the draft's text.
     pub change: Change,
 }
 
 impl Choice {
-    /// A choice that is not so yet, which leads from one text to another.
+    /// A choice that the position does not have yet, which changes the text `from` into `to`.
     pub fn new(label: impl Into<String>, from: &str, to: &str) -> Self {
         Self::of(label, Change::between(from, to))
     }
 
-    /// A choice that is not so yet, of which the change is known.
+    /// A choice that the position does not have yet, with its change.
     pub fn of(label: impl Into<String>, change: Change) -> Self {
         Self { label: label.into(), piece: None, owner: None, is_so: false, change }
     }
 
-    /// The same with the piece that it puts.
+    /// The same, putting this piece.
     #[must_use]
     pub fn piece(self, piece: &'static str) -> Self {
         Self { piece: Some(piece), ..self }
@@ -112,15 +112,15 @@ impl Choice {
         Self { owner, ..self }
     }
 
-    /// The same, which is so already or not.
+    /// The same, stating whether the position has it already.
     #[must_use]
     pub fn so(self, is_so: bool) -> Self {
         Self { is_so, ..self }
     }
 }
 
-/// A change of a text: some of its characters are replaced by others. A list of all changes of a large board
-/// would be many times as long with whole texts.
+/// A change of a text: a range of its bytes is replaced. With whole texts, a list of all changes of a large
+/// board would be many times as long.
 ///
 /// ```
 /// use plyd_core::game::Change;
@@ -155,7 +155,7 @@ impl Change {
     /// The text after the change.
     ///
     /// # Panics
-    /// If the change is one of another text, which has no such bytes.
+    /// If the change belongs to another text, which has no such bytes.
     #[must_use]
     pub fn apply(&self, text: &str) -> String {
         [&text[..self.from], &self.put, &text[self.to..]].concat()
@@ -177,17 +177,17 @@ pub struct TextFault {
     pub error: OpenError,
     /// The byte of the text at which it is wrong; at most the text's length.
     pub offset: usize,
-    /// The cell that it is about, if it is about one of the board.
+    /// The cell that it concerns, if it concerns a cell of the board.
     pub cell: Option<Cell>,
 }
 
 impl TextFault {
-    /// The text cannot be read from a byte on.
+    /// The text cannot be read from the byte `offset` on.
     pub fn malformed(offset: usize, message: impl Into<String>) -> Self {
         Self { error: OpenError::Malformed(message.into()), offset, cell: None }
     }
 
-    /// No position has what stands at a byte.
+    /// No position has what stands at the byte `offset`.
     pub fn impossible(offset: usize, message: impl Into<String>) -> Self {
         Self { error: OpenError::Impossible(message.into()), offset, cell: None }
     }
@@ -212,7 +212,7 @@ impl From<TextFault> for OpenError {
     }
 }
 
-/// Where a part of a text begins that was cut out of it, such as a word.
+/// The byte offset of a slice of a text, such as one of its words.
 ///
 /// ```
 /// use plyd_core::game::offset_in;
@@ -225,7 +225,7 @@ pub fn offset_in(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
 }
 
-/// The choices of who is to move.
+/// The edit that chooses who is to move.
 ///
 /// `text` gives the draft's text with each side to move.
 #[must_use]

@@ -20,7 +20,7 @@ pub struct Drawing {
     pub rows: usize,
     /// Columns of the grid.
     pub cols: usize,
-    /// Heavier lines after each so many rows and columns (sudoku's blocks).
+    /// The rows and the columns of a block, if heavier lines separate blocks (as in sudoku).
     pub blocks: Option<(usize, usize)>,
     /// What stands on cells.
     pub pieces: Vec<Piece>,

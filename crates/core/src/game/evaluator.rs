@@ -11,8 +11,7 @@ pub struct Context<M> {
     pub last: Option<M>,
 }
 
-/// Late move reductions (LMR): after which moves a search looks less deep, unless one of them then raises
-/// alpha.
+/// Late move reductions (LMR): the moves that are searched less deeply, unless one of them then raises alpha.
 ///
 /// ```
 /// use plyd_core::game::{Context, Evaluator, LateMoveReductions};
@@ -38,11 +37,11 @@ pub struct Context<M> {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LateMoveReductions {
-    /// The moves of a node that are tried first, and in full.
+    /// The number of moves of a node that are tried first, and to the full depth.
     pub first: usize,
     /// The smallest depth of a node whose other moves are reduced.
     pub from: i32,
-    /// How many plies less deep.
+    /// By how many plies the depth is reduced.
     pub plies: i32,
 }
 
@@ -50,9 +49,9 @@ pub struct LateMoveReductions {
 /// evaluation must be for a search near the horizon to trust it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FutilityMargins {
-    /// One ply above the horizon, no move is tried if the evaluation is so far below alpha (futility).
+    /// One ply above the horizon, no move is tried if the evaluation is this far below alpha (futility).
     pub behind: i32,
-    /// One and two plies above the horizon, no reply is looked for if the evaluation is so far above beta
+    /// One and two plies above the horizon, no reply is looked for if the evaluation is this far above beta
     /// (reverse futility).
     pub ahead: [i32; 2],
 }
@@ -87,14 +86,14 @@ pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
         false
     }
 
-    /// How a search reduces late moves, if that wins games. What it claims to be proven is proven all the
-    /// same.
+    /// How a search reduces late moves; none, if that wins no games. What the search reports as proven is
+    /// proven all the same.
     fn lmr(&self) -> Option<LateMoveReductions> {
         None
     }
 
-    /// When a search near the horizon need not look further, if that wins games. It claims nothing to be
-    /// proven by it.
+    /// The margins of pruning near the horizon; none, if that wins no games. A search never reports a pruned
+    /// value as proven.
     fn futility(&self) -> Option<FutilityMargins> {
         None
     }

@@ -230,7 +230,7 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     }
 }
 
-/// A position with the way to it: for repetition, novelty, opponent models and the reuse of a search tree.
+/// A position with its history: for repetition, novelty, opponent models and the reuse of a search tree.
 ///
 /// ```
 /// use plyd_core::game::Root;

@@ -1,4 +1,4 @@
-//! How positions and moves are written and drawn, and what a book says of them.
+//! How positions and moves are written and drawn, and what a book says about them.
 
 use super::{BookEntry, Drawing, Game, Setting, candidates};
 
@@ -38,8 +38,8 @@ pub trait Notation: Game {
     }
     /// The board as generic primitives.
     fn draw(&self, pos: &Self::Position) -> Drawing;
-    /// What a book of solved positions holds of this one, in which a player is to move: for people who look
-    /// it up, and for what shows them. Searches ask [`Game::probe`].
+    /// The entry of a book of solved positions for this one, in which a player is to move. It is for people
+    /// who look positions up and the programs that show them; searches call [`Game::probe`].
     fn book(&self, _pos: &Self::Position) -> Option<BookEntry<Self::Move>> {
         None
     }

@@ -139,7 +139,7 @@ pub struct Named {
     pub name: &'static str,
     /// One sentence for people.
     pub about: &'static str,
-    /// What it was called in the version before, whose name is still taken.
+    /// Its name in the previous version, which is still accepted.
     pub former: Option<&'static str>,
 }
 
@@ -150,13 +150,13 @@ impl Named {
         Self { name, about, former: None }
     }
 
-    /// The same, which was called `former` in the version before.
+    /// The same with its name in the previous version, which is still accepted.
     #[must_use]
     pub const fn formerly(self, former: &'static str) -> Self {
         Self { former: Some(former), ..self }
     }
 
-    /// What a name stands for in a list: what has that name today, or else what had it before.
+    /// The item of a list that has a name now, or else the one that had it before.
     pub fn find(mut list: impl Iterator<Item = &'static Self> + Clone, name: &str) -> Option<&'static Self> {
         let today = list.clone().find(|named| named.name == name);
         today.or_else(|| list.find(|named| named.former == Some(name)))
@@ -245,7 +245,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// What is wrong, in a sentence; with the rule, if it is one.
+    /// What is wrong, in a sentence, with the name of the rule if a rule is to blame.
     #[must_use]
     pub fn message(&self) -> String {
         match self {

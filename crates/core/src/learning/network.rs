@@ -1,8 +1,8 @@
-//! What can learn: an evaluation whose values are sums of table entries. Knows no game.
+//! What can be trained: an evaluation whose values are sums of table entries. Knows no game.
 
 use crate::game::{Evaluator, Game};
 
-/// An evaluation with tables, before it has any.
+/// The form of an evaluation with tables, which weights fill.
 ///
 /// ```
 /// use plyd_core::engine;

@@ -14,9 +14,9 @@ use crate::zobrist::SplitMix64;
 pub struct SelfPlay {
     /// To what depth each move is searched.
     pub depth: u32,
-    /// Moves after which a game that goes on is a draw.
+    /// Moves after which an unfinished game counts as a draw.
     pub max_moves: u32,
-    /// What draws chance.
+    /// The seed of the chance outcomes.
     pub seed: u64,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn play<G: Game, N: Network<G>>(
     }
 }
 
-/// A likelihood for a side, for the first player.
+/// Turns a side's likelihood of winning into the first player's.
 fn for_first(side: Side, likelihood: f64) -> f64 {
     if side == Side::First { likelihood } else { 1.0 - likelihood }
 }

@@ -6,7 +6,7 @@
 //! games nor searches. Weights are whole numbers between updates, and powers are `libm`'s, so that all
 //! machines agree and a file keeps them exactly.
 
-/// The parts of a weight that are kept between updates.
+/// The parts of a unit in which weights are kept between updates.
 const PARTS: i32 = 1 << 16;
 
 /// A game that was played.
@@ -48,7 +48,7 @@ pub struct Seen {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Weights {
-    /// Each in its parts.
+    /// Each weight in its parts: see [`PARTS`].
     parts: Vec<i32>,
     most: i32,
 }
@@ -70,7 +70,7 @@ pub(super) fn logistic(x: f64) -> f64 {
 }
 
 impl Weights {
-    /// So many, all 0, none larger in magnitude than `most`.
+    /// `len` weights, all 0, which never exceed the magnitude `most`.
     #[must_use]
     pub fn new(len: usize, most: i16) -> Self {
         Self { parts: vec![0; len], most: i32::from(most) * PARTS }
@@ -97,8 +97,8 @@ impl Weights {
         self.parts.iter().map(|&part| (part + PARTS / 2).div_euclid(PARTS) as i16).collect()
     }
 
-    /// Learns from games, all of them valued with the present weights; gives the mean square of their
-    /// positions' errors.
+    /// Learns from games, all of them valued with the present weights; gives the mean squared error of their
+    /// positions.
     pub fn learn(&mut self, games: &[Played], learning: Learning) -> f64 {
         let mut moves = Vec::new();
         let (mut squares, mut positions) = (0.0, 0);

@@ -112,7 +112,8 @@ pub struct Options {
     pub seed: u64,
     /// Strength from 1 to 10; 10 is not weakened.
     pub level: u32,
-    /// Moves whose scores differ by less than this many thousandths are drawn among; 0: the best is played.
+    /// The move is drawn from those whose scores differ by less than this many thousandths; 0: the best is
+    /// played.
     pub variety: u32,
     /// One thread, and no clock in decisions but the limits.
     pub deterministic: bool,
@@ -145,8 +146,8 @@ impl Options {
         self.own_bool(EXACT.name).unwrap_or(false)
     }
 
-    /// Refuses an evaluation that the player cannot use, for players that use some alone; if none is named,
-    /// the player has its own.
+    /// Refuses any evaluation but those of `taken`, for players that can use no other; if none is named, the
+    /// player uses its own.
     ///
     /// ```
     /// use plyd_core::options::Options;

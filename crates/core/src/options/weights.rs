@@ -9,7 +9,7 @@ use crate::game::{Kind, Spec};
 /// The weights of an evaluator.
 #[derive(Clone, Copy, Debug)]
 pub struct Weights {
-    /// The options that they are, each made by [`spec`].
+    /// The weights as options, each made by [`spec`].
     pub list: &'static [Spec],
     /// The text that gives their defaults: lines of a name and a whole number, and comments after `#`.
     pub file: &'static str,

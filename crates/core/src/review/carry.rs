@@ -1,12 +1,14 @@
-//! Proofs hold for what comes after them in a game, which a review that goes back from its end has not seen.
+//! Proofs carried forward: they also hold for later moves, which a review that goes back from the end judged
+//! before.
 
 use super::mark::{self, Mark};
 use super::{ReviewedMove, value};
 use crate::engine::Evaluation;
 use crate::game::Side;
 
-/// Lets proofs hold for what comes after them: each move of a lost position loses, and what a move is proven
-/// to be worth the position behind it is, too. Chance breaks it off. No move becomes an error by it.
+/// Carries proofs forward to the moves that follow: each move of a lost position loses, and the position
+/// after a move is worth what the move is proven to be worth. Chance breaks the chain. No move becomes an
+/// error by it.
 pub(super) fn on(moves: &mut [ReviewedMove], decisive: i32) {
     let mut known: Option<(usize, Side, Evaluation)> = None;
     for reviewed in moves {

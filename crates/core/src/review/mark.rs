@@ -5,16 +5,16 @@ use std::cmp::Ordering;
 use super::value;
 use crate::engine::{Evaluation, Proof};
 
-/// From which loss of winning likelihood on an estimated move is an inaccuracy, a mistake, a blunder: those
-/// of lichess, where they are 0.1, 0.2 and 0.3 on a scale from -1 to 1.
+/// The losses of winning likelihood from which an estimated move is an inaccuracy, a mistake and a blunder:
+/// the thresholds of lichess, where they are 0.1, 0.2 and 0.3 on a scale from -1 to 1.
 const INACCURACY: f64 = 0.05;
 const MISTAKE: f64 = 0.10;
 const BLUNDER: f64 = 0.15;
-/// What counts of a loss of which one end is proven and the other estimated: estimates shy away from certain
-/// results, so that half of such a loss may be the estimate's.
+/// The part that counts of a loss between a proven and an estimated value: estimates are cautious about
+/// certain results, so that half of such a loss may come from the estimate.
 const MIXED: f64 = 0.5;
 
-/// What a review says of a move.
+/// What a review says about a move.
 ///
 /// ```
 /// use plyd_core::review::Mark;
@@ -131,7 +131,7 @@ impl Mark {
     }
 }
 
-/// What was lost of the likelihood of winning, as far as it counts.
+/// The loss of winning likelihood, as far as it counts.
 pub(super) fn loss(before: &Evaluation, after: &Evaluation, decisive: i32) -> Option<f64> {
     let lost = value::likelihood(before, decisive)? - value::likelihood(after, decisive)?;
     let is_mixed = value::proof(before).is_some() != value::proof(after).is_some();
@@ -139,7 +139,7 @@ pub(super) fn loss(before: &Evaluation, after: &Evaluation, decisive: i32) -> Op
 }
 
 /// The mark of a move that was not the only one, from the values of the position and of the move; `is_best`
-/// if a search prefers no other one.
+/// if no search prefers another move.
 pub(super) fn of(before: &Evaluation, after: &Evaluation, is_best: bool, loss: Option<f64>) -> Mark {
     if let (Some(from), Some(to)) = (value::proof(before), value::proof(after)) {
         return by_proof(&from, &to);

@@ -1,14 +1,14 @@
 //! Reviews of games: what each move kept and what it gave away, by proofs where there are some and by
 //! estimates elsewhere.
 //!
-//! A review searches each position with the game's strongest player, the move that was played by itself, and
-//! the other moves together where one alone may keep the result. It goes from the end of a game to its
-//! beginning, so that what is proven of a position is a proof of the move that led to it. Values are those of
-//! a move before chance decides: expectations, where it does. It knows no record, no file and no colour;
-//! time is read by the searches alone.
+//! A review searches each position with the game's strongest player, then the played move by itself, and the
+//! other moves together where the played one may be the only move that keeps the result. It goes from the end
+//! of a game to its beginning, so that a proof about a position is also a proof about the move that led to
+//! it. The value of a move is its value before chance decides: an expectation, if chance decides next. The
+//! module knows no record, no file and no colour; only the searches read the time.
 //!
-//! In reading order: `value` (what proofs and estimates say), `mark` (what is made of them), here what is
-//! asked and answered, and `carry` (what proofs say of the moves that follow).
+//! In reading order: `value` (what proofs and estimates say), `mark` (the marks that follow from them), this
+//! file (what is asked and answered), and `carry` (what proofs say about the moves that follow).
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -72,20 +72,20 @@ pub struct ReviewLimits {
     pub threads: usize,
     /// Size of the transposition table in MiB.
     pub hash_mb: usize,
-    /// How many times the limit of a move is spent once more on a move that seems to have lost the game; 0:
-    /// never. Whoever is told of a blunder looks for the better move, and must not do so where there is none.
+    /// How many times more the limit of a move is spent on a move that seems to have lost the game; 0: not at
+    /// all. A reader who is shown a blunder looks for the better move, so there has to be one.
     pub doubt: u32,
 }
 
 impl Default for ReviewLimits {
-    /// One thread, without an end.
+    /// One thread, without limits.
     fn default() -> Self {
         Self { nodes: None, time: None, threads: 1, hash_mb: Options::default().hash_mb, doubt: 8 }
     }
 }
 
 impl ReviewLimits {
-    /// The limits of a search that may take one part in so many.
+    /// The limits of a search that may take one part in `parts`.
     fn part(&self, parts: u32) -> SearchLimits {
         let nodes = self.nodes.map(|nodes| (nodes / u64::from(parts)).max(1));
         SearchLimits { nodes, time: self.time.map(|time| time / parts), ..SearchLimits::default() }
@@ -167,8 +167,9 @@ impl Reviewer {
         })
     }
 
-    /// Reviews a game from its start, behind an opening of so many plies that nobody chose. Before each move
-    /// `progress` is told how many are done, of how many; if it breaks the review off, there is none.
+    /// Reviews a game from its start; nobody chose its first `opening` plies. `progress` is called before
+    /// each move with the number of moves done and the number of all; if it breaks the review off, there is
+    /// no result.
     ///
     /// # Errors
     /// A ply that the rules do not allow, at [`Place::Ply`], counted from the start of the position; a game
@@ -211,7 +212,7 @@ impl Reviewer {
         Ok(Some(Review { moves: reviewed }))
     }
 
-    /// Judges a move; `behind` is its value as that of the position behind it.
+    /// Judges a move; `behind` is the move's value as the position after it shows it, if that is known.
     fn judge(
         &mut self,
         position: &Position,
@@ -279,7 +280,8 @@ impl Reviewer {
                 let value = value::surer(found.value, proven);
                 return Ok((found, value));
             }
-            // The search prefers what the rest of the game proves to be no win: which move else?
+            // The search prefers a move that the rest of the game proves to be no win: which other move is
+            // best?
             let limits = SearchLimits { searchmoves: others.to_vec(), ..self.limits.part(4) };
             return Ok((best(&mut self.player, position, limits)?, proven));
         }
@@ -294,8 +296,8 @@ impl Reviewer {
         Ok((found, alone.value))
     }
 
-    /// The best other move of a position, if it is proven what it is worth and was only estimated until now,
-    /// and the move that was played seems to have lost the game.
+    /// The best other move of a position, if its value can be proven and was only estimated until now, and
+    /// the move that was played seems to have lost the game.
     fn doubted(
         &mut self,
         position: &Position,

@@ -16,7 +16,7 @@ pub(super) fn proof(value: &Evaluation) -> Option<Proof> {
     })
 }
 
-/// A value that is a proof of this alone.
+/// A value that consists of this proof alone.
 fn proven(proof: Proof) -> Evaluation {
     let eval = proof.margin.map(|margin| 1000 * margin);
     Evaluation { bound: Bound::Exact, eval, proof: Some(proof) }
@@ -48,7 +48,7 @@ pub(super) fn later(value: Evaluation, turns: bool) -> Evaluation {
     from_there(value, turns, |plies| plies.saturating_sub(1))
 }
 
-/// A value as it is seen from a ply away, by a side that is the other one if it `turns`.
+/// A value as seen from one ply away, by the other side if it `turns`.
 fn from_there(value: Evaluation, turns: bool, distance: impl Fn(u32) -> u32) -> Evaluation {
     let Evaluation { bound, eval, proof } = value;
     let proof = proof.map(|proof| Proof {
@@ -79,15 +79,15 @@ pub(super) fn of_any_move(position: &Evaluation) -> Option<Evaluation> {
     Some(proven(Proof { result: proof.result, plies: None, plies_max, margin: None }))
 }
 
-/// The value of a position in which one move is lost, and so is the best of all others.
+/// The value of a position in which one move loses, and so does the best of all others.
 pub(super) fn of_lost(one: &Evaluation, other: &Evaluation) -> Option<Evaluation> {
     let [one, other] = [of_any_move(one)?.proof?, of_any_move(other)?.proof?];
     let plies_max = one.plies_max.zip(other.plies_max).map(|(one, other)| one.max(other));
     Some(proven(Proof { plies_max, ..one }))
 }
 
-/// Of two values of the same move or position the one that says more: an exact proof, then a proof, then an
-/// estimate, of which the first counts.
+/// The more informative of two values of the same move or position: an exact proof, then any proof, then an
+/// estimate; of two estimates, the first.
 pub(super) fn surer(first: Option<Evaluation>, second: Option<Evaluation>) -> Option<Evaluation> {
     let (Some(one), Some(other)) = (first, second) else { return first.or(second) };
     Some(match (proof(&one), proof(&other)) {
@@ -107,7 +107,7 @@ fn says_more(proof: &Proof, than: &Proof) -> bool {
     }
 }
 
-/// The value of a position in which there is a move of some value: no less than that.
+/// The value of a position, raised to at least the value of one of its moves.
 pub(super) fn at_least(position: Option<Evaluation>, mv: Option<Evaluation>) -> Option<Evaluation> {
     let (Some(known), Some(reached)) = (position, mv) else { return position.or(mv) };
     let is_better = match (proof(&known), proof(&reached)) {
@@ -168,7 +168,7 @@ fn quicker(position: Evaluation, from: &Proof, to: &Proof) -> Evaluation {
     Evaluation { proof: Some(Proof { plies_max, ..*from }), ..position }
 }
 
-/// How likely a side wins by a value, a draw as half a win; `decisive` as
+/// The likelihood of winning that a value implies, with a draw as half a win; `decisive` as
 /// [`Evaluator::decisive`](crate::game::Evaluator::decisive).
 pub(super) fn likelihood(value: &Evaluation, decisive: i32) -> Option<f64> {
     match proof(value) {
@@ -181,8 +181,8 @@ pub(super) fn likelihood(value: &Evaluation, decisive: i32) -> Option<f64> {
     }
 }
 
-/// How likely a side wins by an evaluation alone, a draw as half a win; `decisive` as
-/// [`AnyRoot::decisive`](crate::engine::AnyRoot::decisive) has it.
+/// The likelihood of winning, from 0 to 1, that an evaluation in thousandths implies, with a draw as half a
+/// win; `decisive` as [`AnyRoot::decisive`](crate::engine::AnyRoot::decisive) has it.
 ///
 /// ```
 /// use plyd_core::review::winning_likelihood;

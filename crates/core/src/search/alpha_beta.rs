@@ -276,7 +276,7 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
         best
     }
 
-    /// What `search` makes of the position after a move.
+    /// The result of `search` at the position after a move.
     ///
     /// A copy of a small position is cheaper than taking the move back, and the compiler drops what the
     /// search of a leaf does not read, such as its hash.

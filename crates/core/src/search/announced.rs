@@ -1,5 +1,5 @@
-//! An announced win, remembered so that it is kept: a search that announces a win in so many plies has to
-//! make it.
+//! An announced win, remembered so that it is carried out: a search that announces a win within some plies
+//! has to deliver it.
 
 use crate::game::{Game, Root};
 use crate::search::SearchResult;
@@ -12,7 +12,7 @@ pub(super) struct AnnouncedWin {
 }
 
 impl AnnouncedWin {
-    /// What the lines of an answer announced.
+    /// The win that the lines of an answer announce, if they do.
     pub(super) fn of<G: Game>(game: &G, root: &Root<G>, found: &SearchResult<G::Move>) -> Self {
         let line = &found.lines[0];
         let win =

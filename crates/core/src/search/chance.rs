@@ -37,8 +37,8 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
         }
         let settled = self.game.settled(pos);
         let key = self.key(self.game.hash(pos));
-        // The line begins at the root's child; and an average over lines of one depth is not that over lines
-        // of another.
+        // The root's child is searched, because the line begins there; and an entry of another depth is of no
+        // use, because an average over lines of one depth is not that over lines of another.
         let is_usable = |entry: &TableEntry| node.ply > 1 && i32::from(entry.depth) == node.depth;
         if let Some(entry) = self.table.get(key).filter(is_usable) {
             let score = entry.value.score.shifted(settled).earlier(node.distance);
@@ -144,8 +144,8 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
         self.after(pos, mv, |search, next| search.child(next, side, node, mv, alpha, beta))
     }
 
-    /// The value of a chance node of which only a quicker win, or a quicker loss, is of interest: no average
-    /// is one, so every outcome has to be.
+    /// The value of a chance node when only a quicker win, or a quicker loss, matters: an average is neither,
+    /// so every outcome has to be one.
     fn decided(
         &mut self,
         pos: &mut G::Position,

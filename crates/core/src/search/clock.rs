@@ -100,7 +100,7 @@ impl TimePlan {
             .with_hard_at_most(soft.saturating_mul(4), total - reserve)
     }
 
-    /// A time for the game that starts to run after `delay_ms`.
+    /// A time for the game that starts to run `delay_ms` after the turn begins.
     #[must_use]
     pub fn delay(me_ms: i64, delay_ms: u64, spent_ms: u64) -> Self {
         if me_ms <= 0 {
@@ -144,7 +144,7 @@ impl TimePlan {
 }
 
 /// The time between deciding and having written an answer, in us: 5 ms and 2 %, at most 9 ms, and never more
-/// than half of what there is. The wake-ups that it takes fit into it on a busy machine, where a thread waits
+/// than half of what there is. It covers the wake-ups of an answer on a busy machine, where a thread waits
 /// for a time slice.
 ///
 /// ```

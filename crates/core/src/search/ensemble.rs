@@ -191,7 +191,7 @@ pub trait Draw: Game {
     /// An evaluation of the game as one of its drawn games.
     type Within<E: Evaluator<Self>>: Evaluator<Self::Drawn>;
 
-    /// Values the drawn games as the game itself.
+    /// An evaluation that values the drawn games as `evaluator` values the game itself.
     fn within<E: Evaluator<Self>>(evaluator: E) -> Self::Within<E>;
 
     /// The drawn game of that number.
@@ -209,7 +209,7 @@ pub trait Draw: Game {
 const MEMBERS: usize = 8;
 /// What the search of the game itself gets before the drawn games.
 const FIRST_NODES: u64 = 40_000;
-/// It gets at most one part in so many of the move's time and nodes.
+/// That search gets at most one part in this many of the move's time and nodes.
 const FIRST_PART: u64 = 8;
 
 /// Searches of drawn games, averaged, after a short search of the game itself: [`Draw`] has an example.
@@ -347,7 +347,7 @@ fn settle<G: Draw>(candidates: &mut [Candidate<G>], (low, high): (i64, i64)) {
     sort_by_key(candidates, |candidate| -i64::from(candidate.score().raw()));
 }
 
-/// The best candidates as lines, which go on as in the first of their drawn games.
+/// The best candidates as lines, each continued as in the first of its drawn games.
 fn found<G: Draw>(
     game: &G,
     root: &Root<G>,

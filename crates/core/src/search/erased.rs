@@ -1,8 +1,8 @@
 //! An evaluation behind a virtual call.
 //!
 //! The strongest search is compiled once for each game with its default evaluation. For other players and
-//! other evaluations one call an evaluation costs little, and they are compiled once a game: that is most of
-//! the code of all searches.
+//! other evaluations a virtual call per evaluation costs little, so they are compiled once per game: that is
+//! most of the code of all searches.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -24,7 +24,8 @@ use crate::score::Score;
 /// ```
 pub struct Erased<G: Game>(Arc<dyn Evaluate<G>>);
 
-/// What is called of an [`Evaluator`], which is no object because it can be cloned.
+/// The methods of an [`Evaluator`] that searches call, as a trait object; [`Evaluator`] itself cannot be one,
+/// because it is `Clone`.
 trait Evaluate<G: Game>: Send + Sync {
     fn evaluate(&self, game: &G, pos: &G::Position, ctx: &Context<G::Move>) -> Score;
     fn range(&self) -> (i32, i32);

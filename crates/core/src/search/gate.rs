@@ -45,7 +45,7 @@ impl Gate {
         self.orders.fetch_or(WAIT, Relaxed);
     }
 
-    /// Takes the order to wait back. Sleeping threads need [`Gate::wake`] as well, which may take a system
+    /// Withdraws the order to wait. Sleeping threads need [`Gate::wake`] as well, which may take a system
     /// call.
     pub fn open(&self) {
         self.orders.fetch_and(!WAIT, Relaxed);

@@ -10,7 +10,7 @@ use std::thread::{Builder, Scope};
 /// a thread costs as much time as thousands of them.
 const WORTH_HELP: u64 = 4096;
 
-/// How many nodes the last two iterations took, which tells how many the next one is going to take.
+/// How many nodes the last two iterations took, from which the size of the next one is predicted.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct IterationSizes {
     before: u64,
@@ -23,7 +23,7 @@ impl IterationSizes {
         *self = Self { before: self.last, last: nodes };
     }
 
-    /// How many of the threads that there are the next iteration is worth, at a root with so many moves.
+    /// How many of `threads` threads the next iteration is worth, at a root with `moves` moves.
     pub(super) fn threads(&self, threads: usize, moves: usize) -> usize {
         // If iterations go on growing as they did, or a ply more means a choice of as many moves again: where
         // much is pruned near the horizon, an iteration may be a hundred times as large as the one before.
@@ -44,7 +44,7 @@ fn dyn_scope<'env>(search: &mut dyn for<'scope> FnMut(&'scope Scope<'scope, 'env
 }
 
 /// Does each task once, the first worker on the calling thread, each other one on a thread of its own. If the
-/// system gives no more threads, those there are do all.
+/// system gives no more threads, the existing ones do all tasks.
 pub(super) fn share<T: Send, W: Send>(
     tasks: &mut [T],
     workers: &mut [W],

@@ -172,7 +172,7 @@ mod tests {
         }
     }
 
-    /// The value of the start, so many plies above the horizon, and how many positions were visited after it.
+    /// The value of the start, `depth` plies above the horizon, and how many positions were visited after it.
     fn search(eval: i32, depth: i32, alpha: Score) -> (Value, u64) {
         let game = Nim { most: 3 };
         let (control, table, mut history) = (Control::default(), Table::new(1), History::new(&game));

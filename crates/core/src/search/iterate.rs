@@ -153,7 +153,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
 }
 
 impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
-    /// Searches the root moves to one depth; gives the limit that ended it before, if one did.
+    /// Searches the root moves to one depth; gives the limit that ended it early, if one did.
     pub(super) fn deepen(
         &mut self,
         game: &G,
@@ -208,8 +208,8 @@ struct Worker<'a, G: Game> {
 }
 
 impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
-    /// Searches several games to one depth, each on one thread, and as many of them at once as there are
-    /// threads, if they are going to be large enough; gives the limit that ended it before, if one did.
+    /// Searches several games to one depth, each on one thread, and as many at once as there are threads if
+    /// the iterations are going to be large enough; gives the limit that ended it early, if one did.
     ///
     /// With one thread it searches one after the other, each time as [`Iterate::deepen`] does.
     pub(super) fn deepen_all(
@@ -375,7 +375,7 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
             }
         }
         sort_by_key(&mut roots[..multipv], |known| -i64::from(known.value.score.raw()));
-        // Before its lines, so that the counters beside them say the same.
+        // Completed before its lines are published, so that the counters that go with them agree.
         self.thread.complete(iteration.depth);
         (iteration.publish)(&found(roots, multipv));
     }

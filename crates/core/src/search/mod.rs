@@ -49,7 +49,7 @@ use crate::score::{Score, Value};
 use crate::search::gate::Gate;
 use crate::search::time_manager::Deadlines;
 
-/// No limit: for every limit in [`Control`].
+/// Stands for "no limit" in each limit of [`Control`].
 pub const UNLIMITED: u64 = u64::MAX;
 /// How often a search reads the CPU time of its first thread.
 const READ_CPU_EVERY_NS: u64 = 250_000;
@@ -139,8 +139,7 @@ impl Control {
         &self.gate
     }
 
-    /// Waits for the search's turn, and gives whether the search is over then: stopped, or past its hard
-    /// deadline.
+    /// Waits for the search's turn; true if the search is over by then: stopped, or past its hard deadline.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.gate.wait();
@@ -229,8 +228,8 @@ impl Control {
         self.depth_limit.store(depth.unwrap_or(u32::MAX), Relaxed);
     }
 
-    /// Limits nodes beside [`Control::set_limits`], which a client may call again while the search runs: the
-    /// most that the player itself spends.
+    /// Limits the nodes that the player itself spends, beside [`Control::set_limits`], which a client may
+    /// call again while the search runs.
     pub(super) fn cap_nodes(&self, nodes: u64) {
         self.nodes_cap.store(nodes, Relaxed);
     }
@@ -364,7 +363,7 @@ impl Bound {
 /// One way that the game may go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variation<M> {
-    /// The moves from the root on, at least one; chance outcomes stand in it.
+    /// The moves from the root on, at least one; chance outcomes are among them.
     pub pv: Vec<M>,
     /// The depth to which this line was searched.
     pub depth: u32,

@@ -26,7 +26,7 @@ pub fn choices<G: Game>(game: &G, root: &Root<G>, seed: u64) -> SplitMix64 {
     SplitMix64::new(mix(seed) ^ game.hash(&root.pos) ^ mix(root.plies.len() as u64))
 }
 
-/// Plays any legal move, each as likely.
+/// Plays a legal move, all of them equally likely.
 ///
 /// ```
 /// use plyd_core::game::Root;
@@ -77,7 +77,7 @@ impl<G: Game> Searcher<G> for Random {
     fn clear(&mut self) {}
 }
 
-/// Plays the move whose position the evaluation likes best; ties are drawn.
+/// Plays the move whose position has the best evaluation; ties are drawn.
 ///
 /// ```
 /// use plyd_core::game::Root;

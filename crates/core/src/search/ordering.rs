@@ -62,7 +62,8 @@ impl<G: Game> History<G> {
         self.counts.iter_mut().flatten().for_each(|count| *count /= 2);
     }
 
-    /// Brings the table's move, or else a killer, to `base`; false if the moves from there on hold none.
+    /// Brings the table's move, or else a killer, to `base`; false if none of them is among the moves from
+    /// there on.
     #[inline]
     pub(super) fn tt_move_first(&mut self, game: &G, ply: usize, base: usize, first: Option<u16>) -> bool {
         let moves = &mut self.moves[base..];

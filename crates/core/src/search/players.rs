@@ -10,7 +10,7 @@ use crate::search::one_ply::{Greedy, Random};
 use crate::search::plain::{Plain, Pruning};
 use crate::search::tree::Tree;
 
-/// A player, or why the options make none.
+/// A player, or why the options do not make one.
 pub type Made<G> = Result<Box<dyn Searcher<G>>, OptionError>;
 
 /// How a player is made: for a game, with an evaluation, by options.
@@ -33,7 +33,7 @@ pub type MakePlayer<G> = dyn Fn(&G, Erased<G>, &Options) -> Made<G> + Sync;
 /// ```
 pub struct NamedPlayer<G: Game> {
     named: Named,
-    /// None: the strongest search, compiled with each evaluation and not for all of them alike.
+    /// None: the strongest search, which is compiled for each evaluation separately.
     make: Option<&'static MakePlayer<G>>,
 }
 
@@ -41,7 +41,7 @@ impl<G: Game> NamedPlayer<G> {
     /// The players that games have in common. A game's own one takes the place of one that has the same name.
     pub const COMMON: &'static [Self] = &[
         Self::strongest("The strongest player: iterative deepening (PVS) with a table."),
-        Self::new("random", "Any legal move, each as likely, drawn from the seed.", &|_, _, options| {
+        Self::new("random", "A random legal move, drawn from the seed.", &|_, _, options| {
             Ok(Box::new(Random::new(options.seed)))
         }),
         Self::new(
@@ -80,7 +80,7 @@ impl<G: Game> NamedPlayer<G> {
         Self { named: Named::new("default", about), make: None }
     }
 
-    /// The same, which was called `former` in the version before.
+    /// The same with its name in the previous version, which is still accepted.
     #[must_use]
     pub const fn formerly(self, former: &'static str) -> Self {
         Self { named: self.named.formerly(former), make: self.make }
@@ -92,7 +92,7 @@ impl<G: Game> NamedPlayer<G> {
         &self.named
     }
 
-    /// All players of a game that has these of its own: the common ones first, or what takes their places.
+    /// All players of a game whose own ones are `own`: the common ones first, or those that replace them.
     pub(crate) fn all(own: &'static [Self]) -> impl Iterator<Item = &'static Self> + Clone {
         let is_same = |one: &Self, other: &Self| one.named.name == other.named.name;
         let in_place =
@@ -102,7 +102,7 @@ impl<G: Game> NamedPlayer<G> {
     }
 }
 
-/// The player that `options.player` names, of a game that has these of its own, with an evaluation.
+/// The player that `options.player` names, with an evaluation; `own` are the game's own players.
 ///
 /// # Errors
 /// No player has that name, or it cannot be made.

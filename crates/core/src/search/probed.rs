@@ -1,5 +1,5 @@
-//! Players of games whose [`Game::probe`] proves wins beyond the horizon: what they announce they keep, and
-//! no win in one is left unplayed.
+//! Players of games whose [`Game::probe`] proves wins beyond the horizon: they carry out what they announce,
+//! and leave no win in one unplayed.
 
 use crate::chase::{Chase, Noise, Probe};
 use crate::game::{Game, Root, Side, Turn};

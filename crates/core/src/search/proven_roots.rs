@@ -47,7 +47,7 @@ impl<M: Copy + PartialEq> ProvenRootMoves<M> {
         self.value(mv).is_some()
     }
 
-    /// The moves that are not decided, in the order that is given.
+    /// The moves that are not decided, sorted by `order`.
     pub(super) fn undecided(&self, order: impl Fn(M) -> i32) -> Vec<M> {
         let mut moves: Vec<M> =
             self.moves.iter().filter(|known| known.1.is_none()).map(|known| known.0).collect();
@@ -55,7 +55,7 @@ impl<M: Copy + PartialEq> ProvenRootMoves<M> {
         moves
     }
 
-    /// How many lines the decided wins leave to be searched for.
+    /// How many lines are still to be searched for, beside the decided wins.
     pub(super) fn missing(&self) -> usize {
         self.multipv.saturating_sub(self.wins()).max(1)
     }
@@ -65,7 +65,7 @@ impl<M: Copy + PartialEq> ProvenRootMoves<M> {
         self.wins() >= self.multipv || self.moves.iter().all(|known| known.1.is_some())
     }
 
-    /// Whether a line is asked for that loses, and a search should choose which.
+    /// Whether a losing line has to be given, so that a search should choose which.
     pub(super) fn wants_try(&self) -> bool {
         self.wins() < self.multipv && self.moves.len() > 1 && self.best_try.is_none()
     }

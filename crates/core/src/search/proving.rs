@@ -89,8 +89,8 @@ pub trait Prover<G: Game>: Send {
     fn expected_nodes(&self, game: &G, pos: &G::Position) -> u64;
 
     /// The order in which moves are worth deciding, judged by the positions that they lead to; smaller is
-    /// first. A search that announced a win has to
-    /// find it again two plies later, so the order is the one in which positions themselves are decided.
+    /// first. A search that announced a win has to find it again two plies later, so the order is the one in
+    /// which positions themselves are decided.
     fn order(&self, game: &G, pos: &G::Position, mv: G::Move) -> i32;
 
     /// Forgets everything.
@@ -100,7 +100,7 @@ pub trait Prover<G: Game>: Send {
 /// What the search gets before anything else, some milliseconds: a stop finds a good move to answer, and if
 /// the search alone sees the end, its distance is better than any bound.
 const FIRST_NODES: u64 = 40_000;
-/// It gets at most one part in so many of the move's time.
+/// It gets at most one part in this many of the move's time.
 const FIRST_PART: u64 = 16;
 /// What the search gets to find the best try of a lost position.
 const TRY_NODES: u64 = 3_000_000;
@@ -112,7 +112,7 @@ const PART: u64 = 45;
 /// The same for a position that is known to be won: twice as much, so that an announced win is found again
 /// two plies later even if the machine is busier then.
 const PART_ANNOUNCED: u64 = 90;
-/// A prover is worth starting if it is expected to need at most so many times what it gets: nine of ten
+/// A prover is worth starting if it is expected to need at most this many times what it gets: nine of ten
 /// positions need between a tenth and ten times what is expected.
 const HOPE: u64 = 4;
 /// The same on a thread of its own, which costs the search only a helper.
@@ -227,8 +227,7 @@ struct Work<'a, G: Game> {
 }
 
 impl<G: Game> Work<'_, G> {
-    /// Searches the undecided moves within one budget. Gives the reason for which the search
-    /// ended.
+    /// Searches the undecided moves within one budget. Gives the reason for which the search ended.
     fn search<E: Evaluator<G>>(
         &mut self,
         search: &mut Iterate<G, E>,

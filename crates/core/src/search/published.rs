@@ -26,7 +26,7 @@ pub struct RootLine<M> {
     pub value: Value,
 }
 
-/// What one player does in its own way in an else plain alpha-beta search.
+/// What one player does in its own way in an otherwise plain alpha-beta search.
 ///
 /// By default it does as the textbook says: each depth is searched whole, from the moves as they are asked
 /// for, and a move is worth what the rules or the evaluation make of the best play within that depth.
@@ -73,7 +73,7 @@ pub trait Agent<G: Game>: Send {
     /// the agent keeps the best of all depths, that is so at the first depth alone: a part of a deeper one is
     /// no better than a whole depth.
     const PUBLISHES_AT_ONCE: bool = false;
-    /// Whether a line is replaced by a better one alone, whatever the depth of either.
+    /// Whether a line is replaced only by a better one, whatever the depths of the two.
     const KEEPS_BEST: bool = false;
 
     /// The evaluation of positions at the horizon.
@@ -95,8 +95,8 @@ pub trait Agent<G: Game>: Send {
         None
     }
 
-    /// The moves to search at the root among those asked for, in their order. It counts on `thread` what it
-    /// visits.
+    /// The moves to search at the root among those asked for, in their order. It counts the nodes that it
+    /// visits on `thread`.
     fn root_moves(
         &self,
         _game: &G,
@@ -107,17 +107,18 @@ pub trait Agent<G: Game>: Send {
         asked.to_vec()
     }
 
-    /// Appends the moves to search below the root, in their order. It counts on `thread` what it visits.
+    /// Appends the moves to search below the root, in their order. It counts the nodes that it visits on
+    /// `thread`.
     fn moves(&self, game: &G, pos: &G::Position, _thread: &mut SearchThread<'_>, out: &mut Vec<G::Move>) {
         game.moves(pos, out);
     }
 
-    /// Whether the position is evaluated at whatever depth, as at the horizon.
+    /// Whether the position is evaluated at any depth, as if it were at the horizon.
     fn is_leaf(&self, _game: &G, _pos: &G::Position) -> bool {
         false
     }
 
-    /// The value of a finished game for [`Game::side`], `distance` plies behind the root.
+    /// The value of a finished game for [`Game::side`], `distance` plies after the root.
     fn final_value(
         &self,
         game: &G,
@@ -134,18 +135,18 @@ pub trait Agent<G: Game>: Send {
         true
     }
 
-    /// How many lines are kept at the root of a search that is asked for so many.
+    /// How many lines are kept at the root of a search that is asked for `multipv` lines.
     fn lines_kept(&self, multipv: usize) -> usize {
         multipv
     }
 
-    /// What the next move at the root must be worth more than; `is_full` if a line that is not among the best
-    /// is not kept.
+    /// The value that the next move at the root has to exceed; `is_full` if a line that is not among the best
+    /// is dropped.
     fn root_alpha(&self, lines: &[RootLine<G::Move>], is_full: bool) -> Score {
         lines.last().filter(|_| is_full).map_or(-Score::INFINITE, |line| line.value.score)
     }
 
-    /// Makes the answer of the lines of a depth, which was searched whole; `values` are those of all moves at
+    /// Makes the answer from the lines of a depth that was searched whole; `values` are those of all moves at
     /// the root. Gives why no further depth is searched, if none is.
     fn conclude(
         &mut self,
@@ -190,7 +191,8 @@ impl<G: Game, A: Agent<G>> Searcher<G> for Deepening<A> {
             let limit = control.depth_limit();
             let is_timed = control.is_timed();
             let depths = if is_timed { agent.timed_depths(limit) } else { agent.depths(limit) };
-            // One that begins with a large depth has no answer in time if it gets a deadline: it begins anew.
+            // An agent that begins with a large depth has no answer in time once it gets a deadline, so it
+            // begins anew.
             budget.until_clocked = !is_timed && *depths.start() > 1;
             let mut tree = PublishedSearch {
                 game,

@@ -38,7 +38,7 @@ impl<M: Copy + PartialEq> Roots<M> {
         }
     }
 
-    /// Leaves moves out of the search that goes on, and asks for so many lines of the others.
+    /// Leaves moves out of the rest of the search, and asks for `multipv` lines of the others.
     pub(super) fn narrow(&mut self, keep: impl Fn(M) -> bool, multipv: usize) {
         self.moves.retain(|known| keep(known.mv));
         self.multipv = multipv.min(self.moves.len());

@@ -1,9 +1,9 @@
-//! The sort of all that is generic over the game: of moves, lines and outcomes.
+//! The sort of everything that is generic over the game: moves, lines and outcomes.
 //!
 //! A search is compiled anew for each game and evaluation, and with it all generic code that it calls. Here
-//! the sort itself is of keys, and compiled once a kind of key.
+//! only keys are sorted, by code that is compiled once per type of key.
 
-/// Sorts by a key, smallest first, and asks for it once an item. Equal items keep their order.
+/// Sorts by a key, smallest first; the key of each item is computed once. Equal items keep their order.
 pub(crate) fn sort_by_key<T, K: Ord>(items: &mut [T], mut key: impl FnMut(&T) -> K) {
     let mut keys = Vec::with_capacity(items.len());
     for item in &*items {

@@ -13,7 +13,7 @@ use crate::search::thread::{is_lost, is_won};
 use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, Variation};
 use crate::zobrist::SplitMix64;
 
-/// How many lines the choice is among.
+/// How many lines a move is chosen from.
 const LINES: usize = 8;
 /// Distinguishes these draws from those of the wrapped player, which come from the same seed and position.
 const APART: u64 = 0x6c65_7665_6c73_2e2e;
@@ -34,8 +34,8 @@ pub struct Weakening {
     pub hasty: u32,
 }
 
-/// The player that `make` makes of its options, with their `variety`; weakened if asked for, with the
-/// weakening of a beginner for its hasty moves.
+/// The player that `make` makes from `options`, with their `variety`. With a `weakening`, the level's own and
+/// a beginner's, it is weakened; the beginner's is for its hasty moves.
 ///
 /// # Errors
 /// What `make` refuses.

@@ -4,8 +4,8 @@
 
 use crate::score::Score;
 
-/// What a score must lose from one iteration to the next before a search takes more time, and before it takes
-/// most, in thousandths of the game's unit.
+/// The loss of score from one iteration to the next after which a search takes more time, and after which it
+/// takes most, in thousandths of the game's unit.
 const DROP: i32 = 1500;
 const PLUNGE: i32 = 4000;
 

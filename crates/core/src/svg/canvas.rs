@@ -75,7 +75,7 @@ impl Colour {
     }
 }
 
-/// What of a shape has a colour.
+/// Which part of a shape has a colour.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Part {
     Fill,
@@ -162,12 +162,12 @@ impl Canvas {
         self.push(format_args!("<path d=\"{}\" transform=\"translate({x} {y})\"{ink}/>", Escaped(path)));
     }
 
-    /// A text in the middle of a point.
+    /// A text centred on a point.
     pub(super) fn text(&mut self, text: &str, at: (i64, i64), size: i64, colour: Colour) {
         self.texts(&[(text, at)], size, colour);
     }
 
-    /// Texts of the same size and colour, each in the middle of its point.
+    /// Texts of the same size and colour, each centred on its point.
     pub(super) fn texts(&mut self, texts: &[(&str, (i64, i64))], size: i64, colour: Colour) {
         if texts.is_empty() {
             return;

@@ -1,4 +1,5 @@
-//! How layers look: a ground below the lines in the colour of whom a mark concerns, with its label.
+//! How layers look: a background below the lines in the colour of the player whom a mark concerns, with its
+//! label.
 
 use super::canvas::{Canvas, Colour, Rect};
 use super::layout::{Layout, UNIT, shortened};

@@ -48,7 +48,7 @@ impl Layout {
     }
 }
 
-/// A text of at most so many letters.
+/// A text cut to at most `most` letters.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     if text.chars().nth(most).is_none() {
         return text.to_owned();

@@ -1,5 +1,5 @@
-//! How marks look: values that fit a cell in small, a ring for what a move aims at, dots for cells that can
-//! be reached, and a word in the corner for what is not known here.
+//! How marks look: small values within a cell, a ring for the target of a move, dots for cells that can be
+//! reached, and a word in the corner for what is not known here.
 
 use std::collections::BTreeSet;
 

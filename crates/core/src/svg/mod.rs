@@ -26,7 +26,7 @@ const LABEL: usize = 3;
 /// The letters of a title that are shown.
 const TITLE: usize = 200;
 
-/// A drawing and what a picture of it shows beside.
+/// A drawing and what a picture of it shows besides.
 ///
 /// ```
 /// use plyd_core::game::{Drawing, Piece, Side};
@@ -42,7 +42,7 @@ const TITLE: usize = 200;
 pub struct Picture<'a> {
     /// The board.
     pub drawing: &'a Drawing,
-    /// What it is called, for those who do not see it, and where a pointer rests on it.
+    /// Its title, for screen readers and for a pointer that rests on the picture.
     pub title: &'a str,
     /// The cells to point out besides the marks `last`, such as those that the last move changed.
     pub last: &'a [Cell],

@@ -32,12 +32,12 @@ pub struct Client {
     pub token: TokenHash,
     /// What it may ask for.
     pub role: Role,
-    /// How much of it.
+    /// How much it may take.
     pub limits: ClientLimits,
 }
 
-/// What a client may take at most, over all its connections together; none where the limits of the server are
-/// the only ones.
+/// What a client may take at most, over all its connections together. Where a limit is none, only those of
+/// the server hold.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct ClientLimits {
     /// Connections over sockets at once.
@@ -48,7 +48,7 @@ pub struct ClientLimits {
     pub searches: Option<u32>,
     /// Threads of these searches together.
     pub threads: Option<u32>,
-    /// Memory of their hash tables; and as much again for what its sessions and requests hold.
+    /// Bytes of their hash tables together; and as many again for what its sessions and requests hold.
     pub memory_bytes: Option<u64>,
 }
 
@@ -61,7 +61,7 @@ impl Client {
     }
 }
 
-/// The tokens that let in, for a server in front of the daemon that has connections of its own.
+/// Checks tokens, for a server in front of the daemon that accepts connections of its own.
 ///
 /// ```
 /// use plyd_daemon::Credentials;
@@ -77,27 +77,27 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Those of [`Config`](crate::Config): the token of the server and those of its clients, of which those
-    /// come in who may analyse positions.
+    /// The token of the server and its clients by name, as in [`Config`](crate::Config). Of the clients,
+    /// those are admitted whose role may analyse positions.
     #[must_use]
     pub fn new(token: Option<String>, clients: Option<Vec<Client>>) -> Self {
         Self { token, clients }
     }
 
-    /// Whether one needs a token.
+    /// Whether a token is needed.
     #[must_use]
     pub fn are_needed(&self) -> bool {
         self.token.is_some() || self.clients.is_some()
     }
 
-    /// Whether somebody with this token comes in.
+    /// Whether a peer that shows this token, or none, is admitted.
     #[must_use]
     pub fn admit(&self, token: Option<&str>) -> bool {
         let Some(given) = token else { return !self.are_needed() };
         let is_servers =
             self.token.as_ref().is_some_and(|token| is_same_secret(given.as_bytes(), token.as_bytes()));
         let hash = TokenHash::of(given);
-        // All are compared, whichever it is.
+        // Compares with all of them, so that the time does not depend on which one matches.
         let clients = self.clients.iter().flatten();
         let is_clients = clients.fold(false, |found, client| {
             found | (client.token.is_same(&hash) && !matches!(client.role, Role::Play))
@@ -106,12 +106,12 @@ impl Credentials {
     }
 }
 
-/// The SHA-256 hash of a token, which a daemon keeps in the place of the token: whoever reads it cannot log
-/// in.
+/// The SHA-256 hash of a token, which a daemon keeps instead of the token: whoever reads the hash cannot log
+/// in with it.
 ///
 /// A fast hash is enough, because a token is no password: it has at least 128 random bits ([`new_token`]
-/// gives it 256), so that no list of likely tokens has it, and trying all takes for ever at any speed. A
-/// slow hash would only let strangers use up the processor with wrong tokens.
+/// gives it 256), so that no list of likely tokens contains it, and trying all tokens takes forever at any
+/// speed. A slow hash would only let strangers use up the processor with wrong tokens.
 ///
 /// ```
 /// use plyd_daemon::{TokenHash, new_token};
@@ -123,7 +123,7 @@ impl Credentials {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TokenHash([u8; 32]);
 
-/// What a hash begins with as a text.
+/// The prefix of a hash as a text.
 const ALGORITHM: &str = "sha256:";
 
 impl TokenHash {
@@ -133,7 +133,7 @@ impl TokenHash {
         Self(Sha256::digest(token.as_bytes()).into())
     }
 
-    /// Whether it is the same hash, in a time that does not depend on where they differ.
+    /// Whether it is the same hash, compared in constant time.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         is_same_secret(&self.0, &other.0)
     }
@@ -169,13 +169,13 @@ impl std::str::FromStr for TokenHash {
     }
 }
 
-/// What each token of [`new_token`] begins with, so that it is found where it does not belong.
+/// The prefix of each token of [`new_token`], by which a token is found where it does not belong.
 const MARK: &str = "plyd_";
-/// So many digits behind it are taken for a token, or for the beginning of one: messages cut the text of a
-/// client.
+/// How many digits behind the mark are taken for a token, or for the beginning of one: messages cut off what
+/// a client wrote.
 const FEW_DIGITS: usize = 8;
 
-/// The token that is made of so many random bytes.
+/// Makes a token of 32 random bytes: the prefix `plyd_` and 64 hexadecimal digits.
 ///
 /// ```
 /// // As `plyd token new` does, with bytes of the system's randomness.

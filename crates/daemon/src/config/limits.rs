@@ -6,7 +6,7 @@ use plyd_protocol as wire;
 
 /// How long a handshake of TLS may take at most, if `hello` may take longer.
 const LONGEST_HANDSHAKE: Duration = Duration::from_secs(10);
-/// The most bytes of a handshake of TLS: certificates of a client and those above it.
+/// The most bytes of a handshake of TLS: a client's certificate and those above it.
 pub(crate) const HANDSHAKE_BYTES: usize = 64 << 10;
 
 /// What the daemon allows at most.
@@ -23,13 +23,13 @@ pub(crate) const HANDSHAKE_BYTES: usize = 64 << 10;
 pub struct Limits {
     /// Search threads that run at once.
     pub cores: usize,
-    /// Memory of all transposition tables.
+    /// Bytes of all transposition tables together.
     pub hash_bytes: u64,
-    /// Connections over sockets at once that have said `hello`.
+    /// Connections over sockets that have said `hello`, at once.
     pub connections: usize,
-    /// The same that have not.
+    /// Connections over sockets that have not said `hello`, at once.
     pub strangers: usize,
-    /// Connections of one address at once; 0: no limit.
+    /// Connections of one address at once; 0: no limit of its own.
     pub connections_per_address: usize,
     /// Engines in memory at once: those of admitted searches, and those that sessions keep.
     pub engines: usize,
@@ -37,20 +37,20 @@ pub struct Limits {
     pub sessions: usize,
     /// Requests in flight on one connection.
     pub requests: usize,
-    /// Memory of the requests of one connection that wait for their answers, as decoded.
+    /// Bytes that the requests in flight of one connection occupy, as decoded.
     pub request_bytes: usize,
-    /// The same of all connections.
+    /// The same for all connections together.
     pub request_bytes_in_all: usize,
-    /// Memory of what the sessions of one connection remember.
+    /// Bytes that the sessions of one connection hold.
     pub session_bytes: usize,
-    /// The same of all connections.
+    /// The same for all connections together.
     pub session_bytes_in_all: usize,
-    /// Bad lines of a connection that has not shaken hands, after which it is closed.
+    /// Bad lines after which a connection that has not said `hello` is closed.
     pub bad_lines: u32,
     /// Unsent bytes at which a connection is closed, large messages not counted.
     pub unsent_bytes: usize,
-    /// What unsent messages of all connections may occupy; past that, connections with more than their share
-    /// are read no further, and large answers are refused.
+    /// Bytes that the unsent messages of all connections may occupy together; past that, connections with
+    /// more than their share are read no further, and large answers are refused.
     pub unsent_bytes_in_all: usize,
     /// Time without progress on unsent bytes after which a connection is closed.
     pub stalled: Duration,
@@ -63,12 +63,12 @@ pub struct Limits {
     pub idle: Duration,
     /// Silence after which the system probes a TCP peer (keep-alive); zero: never.
     pub keepalive: Duration,
-    /// The longest time that a connection waits for its client after its socket broke; zero: none does.
+    /// The longest time that a connection is kept for its client after its socket broke; zero: none is kept.
     pub resume: Duration,
-    /// Connections at once that may do so.
+    /// Connections at once that have the promise to be kept.
     pub resume_connections: usize,
-    /// Bytes of messages that each of them keeps to send them again, and its share of what may wait for all
-    /// whose clients are away.
+    /// Bytes of messages that each of them keeps to send them again; also its share of what may wait for all
+    /// clients that are away.
     pub resume_bytes: usize,
     /// Time that searches have after the end of input.
     pub eof: Duration,
@@ -166,7 +166,7 @@ impl Limits {
         }
     }
 
-    /// The same of a server over TLS, with those of handshakes.
+    /// The limits as `hello` announces them over TLS: with those of handshakes.
     #[must_use]
     pub(crate) fn to_wire_over_tls(&self) -> wire::Limits {
         wire::Limits {

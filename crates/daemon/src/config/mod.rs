@@ -37,28 +37,29 @@ pub struct Config {
     pub page: Option<std::net::TcpListener>,
     /// An address, as `HOST:PORT`, to serve metrics and probes on.
     pub metrics: Option<String>,
-    /// The certificates of TLS, which then all addresses of TCP and WebSocket above speak.
+    /// The files of TLS, which all TCP and WebSocket addresses above then speak.
     pub tls: Option<TlsFiles>,
     /// A path to listen on with a Unix socket.
     pub unix: Option<PathBuf>,
-    /// Sockets that listen already, to be served as well.
+    /// Sockets that listen already, handed over by a service manager, to be served as well.
     pub handed: Handed,
     /// A token that connections over sockets must show.
     pub token: Option<String>,
-    /// The clients that are known by name, each by a token of its own, if there is such a list: connections
-    /// over sockets must be of one of them, or show the token above.
+    /// The clients that are known by name, each with a token of its own. If there is such a list, connections
+    /// over sockets must show one of these tokens, or the token above.
     pub clients: Option<Vec<Client>>,
-    /// Whether other machines may connect without one.
+    /// Whether other machines may connect without a token.
     pub insecure: bool,
     /// A file for a record of every line.
     pub transcript: Option<PathBuf>,
     /// By how much the nice value of threads that compute exceeds that of the others.
     pub search_nice: u8,
-    /// The numbers.
+    /// The limits.
     pub limits: Limits,
-    /// Where [`run`](crate::run) gets all this again at a SIGHUP, which otherwise ends the daemon.
+    /// Reads the configuration again for [`run`](crate::run) at a SIGHUP; none: a SIGHUP ends the daemon.
     pub reload: Option<Box<dyn Reload>>,
-    /// Who hears that [`run`](crate::run) serves, reads settings again, is alive, and ends.
+    /// The service manager that [`run`](crate::run) notifies when it serves, reads settings again, is alive,
+    /// and ends.
     pub manager: Option<Arc<ServiceManager>>,
 }
 
@@ -86,11 +87,12 @@ pub struct TlsFiles {
     pub cert: PathBuf,
     /// The private key of the certificate.
     pub key: PathBuf,
-    /// The authorities of which each client must show a certificate; none: clients show none.
+    /// The authorities, one of which must have issued the certificate of each client; none: clients need no
+    /// certificate.
     pub client_ca: Option<PathBuf>,
 }
 
-/// Where a daemon that runs gets its settings again.
+/// Reads the settings of a running daemon again.
 ///
 /// ```
 /// use plyd_daemon::{Config, Limits, Reload};
@@ -113,12 +115,12 @@ pub struct TlsFiles {
 /// let config = Config { tcp: vec!["127.0.0.1:7117".to_owned()], reload: Some(reload), ..Config::default() };
 /// ```
 pub trait Reload: Debug + Send {
-    /// Reads them. May take its time: nobody waits for it.
+    /// Reads the settings. It may take its time: nobody waits for it.
     ///
     /// # Errors
     /// What is wrong, and where.
     fn read(&mut self) -> Result<Config, String>;
 
-    /// What was read is in force.
+    /// Called once the settings that were read last are in force.
     fn applied(&mut self);
 }

@@ -12,8 +12,8 @@ use crate::system;
 use crate::tls::Tls;
 
 impl Config {
-    /// Whether a daemon could start with it: whether its addresses can be resolved and keep strangers out,
-    /// its certificates fit their key, and its transcript and its socket can be written.
+    /// Checks whether a daemon could start with it: whether its addresses can be resolved and keep strangers
+    /// out, its certificates fit their key, and its transcript and its socket can be written.
     ///
     /// ```
     /// use plyd_daemon::{Config, ServeError};
@@ -42,8 +42,8 @@ impl Config {
         Ok(())
     }
 
-    /// Whether its addresses can be resolved and keep strangers out: what can be known without its files, on
-    /// another machine than the daemon's.
+    /// Checks whether its addresses can be resolved and keep strangers out: what can be known without its
+    /// files, on another machine than the daemon's.
     ///
     /// # Errors
     /// The first address that a daemon would refuse.

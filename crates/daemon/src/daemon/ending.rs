@@ -62,8 +62,8 @@ impl Daemon {
         }
     }
 
-    /// Cuts every connection off and returns when the transcript is written, or when the time for an end that
-    /// began at that instant is over.
+    /// Cuts every connection off and returns when the transcript is written, or when the time for the end,
+    /// which began at `began`, is over.
     pub(super) async fn finish(&self, began: Instant) {
         self.closing.send_replace(true);
         self.shared.with(|state| state.close_all(now_ns()));

@@ -1,4 +1,4 @@
-//! Settings are read again at each SIGHUP, on a thread of its own.
+//! Reads the settings again at each SIGHUP, on a thread of its own.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,18 +10,18 @@ use crate::config::Reload;
 use crate::runtime::Shared;
 use crate::service::ServiceManager;
 
-/// The target of the log lines that say what became of settings that were read again, worth showing even if
-/// nothing else below a warning is: a person asked for it and sees nothing else.
+/// The target of the log lines about settings that were read again. They are worth showing even if nothing
+/// else below a warning is: a person asked for the reload, and these lines are the only answer.
 pub const SETTINGS: &str = "plyd::settings";
 
 impl Daemon {
-    /// Reads the settings again at each SIGHUP, for ever.
+    /// Reads the settings again at each SIGHUP, forever.
     pub(super) async fn heed_hangups(&self, mut hangups: Hangups, reload: Box<dyn Reload>) {
         self.heed(async || hangups.next().await, reload).await;
     }
 
-    /// Reads the settings again whenever `next` returns, on a thread of its own: a file may hang. However
-    /// often it returns meanwhile, they are read once more after that.
+    /// Reads the settings again whenever `next` returns, on a thread of its own: reading a file may hang.
+    /// However often `next` returns meanwhile, they are read once more after that.
     pub(crate) async fn heed(&self, mut next: impl AsyncFnMut(), reload: Box<dyn Reload>) {
         let reload = Arc::new(Mutex::new(reload));
         let mut is_due = false;

@@ -16,7 +16,7 @@ use crate::system::{MAX_SOCKET_PATH, is_socket};
 const RESTART_PAUSE: Duration = Duration::from_millis(100);
 
 /// How many connections may wait to be accepted. Libraries ask for 128, and the system drops what comes
-/// beyond that: who connects in a burst of others would wait a second until its system tries again.
+/// beyond that: a client that connects in a burst of others would wait a second until its system tries again.
 const BACKLOG: i32 = 1024;
 
 /// The target of the log lines that name what a daemon listens on. They are `info`, and worth showing even if
@@ -77,8 +77,8 @@ pub(crate) fn keep_accepting<F>(
     });
 }
 
-/// Lets a burst of connections wait at a socket that listens: listening again changes that number alone. The
-/// system may have a smaller limit of its own.
+/// Sets the [`BACKLOG`] of a socket that listens already: calling `listen` again changes only that number.
+/// The system may have a smaller limit of its own.
 pub(super) fn take_bursts(listener: impl AsFd) -> io::Result<()> {
     Ok(rustix::net::listen(listener, BACKLOG)?)
 }
@@ -97,7 +97,7 @@ pub fn is_local(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-/// What the system says of a TCP address, and what to do about it.
+/// The system's error for a TCP address, with advice on what to do about it.
 pub(super) fn listen_advice(error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::AddrInUse {
         return error;
@@ -107,7 +107,7 @@ pub(super) fn listen_advice(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{error}: {advice}"))
 }
 
-/// What is wrong with the path of a Unix socket: the system says the same of whatever stands there.
+/// What is wrong with the path of a Unix socket: the system's error is the same for any kind of file there.
 pub(super) fn path_advice(path: &Path, error: io::Error) -> io::Error {
     if let Err(error) = check_length(path) {
         return error;

@@ -49,7 +49,7 @@ pub struct Daemon {
     pub(super) shared: Arc<Shared>,
     /// Whether it may listen where other machines reach it.
     pub(super) is_open: bool,
-    /// Whether other machines may come where no token is asked for.
+    /// Whether other machines may connect without a token.
     pub(super) is_insecure: bool,
     /// Whether its listeners are closed, or are to be.
     pub(super) closing: watch::Sender<bool>,
@@ -306,9 +306,9 @@ impl Daemon {
 
     /// Puts a new configuration in force as far as that is possible while the daemon runs: the limits, the
     /// token, the clients, the origins, the certificates, and the file of the transcript, which is opened
-    /// again in any case. No connection, session or search ends by it, but those of clients that are not
-    /// known any more. Returns the names of the settings (as flags of `plyd serve`) that are other ones
-    /// than at the start and need a restart.
+    /// again in any case. Ends no connection, session or search, except those of clients that are no longer
+    /// listed. Returns the names (flags of `plyd serve`) of the settings that differ from those at the start
+    /// and need a restart.
     ///
     /// # Errors
     /// The transcript cannot be written, a certificate cannot be used, or other machines could connect
@@ -340,7 +340,8 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         self.shared.with(|state| state.close_all(now_ns()));
         {
-            // Under the lock, so that the watchdog is either before its look or in its wait.
+            // Under the lock, so that the watchdog either has yet to look or waits already, and misses
+            // nothing.
             let _state = self.shared.lock();
             self.shared.over.store(true, Relaxed);
         }

@@ -1,4 +1,4 @@
-//! What those who watch the daemon may ask: its numbers, whether it lives, and whether it takes work.
+//! What monitors of the daemon may ask: its numbers, whether it lives, and whether it takes work.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl Daemon {
         Ok(address)
     }
 
-    /// Listens for those who ask how the daemon is, unless other machines can reach that.
+    /// Listens for monitors, unless other machines can reach the address.
     pub(super) async fn listen_for_probes(&self, at: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
         let failed = |error| ServeError::Listen { at: at.to_owned(), error };
         let listener = TcpListener::bind(at).await.map_err(|error| failed(listen_advice(error)))?;
@@ -55,7 +55,7 @@ impl Daemon {
 
     pub(super) fn accept_probes(&self, address: SocketAddr, listener: TcpListener) {
         tracing::info!(target: LISTENING, "metrics at http://{address}/metrics");
-        // It ends with the daemon, not when that stops listening for clients.
+        // The port is served until the daemon ends, and not only until it stops listening for clients.
         let (end, ended) = watch::channel(false);
         let mut closing = self.closing.subscribe();
         tokio::spawn(async move {

@@ -56,7 +56,7 @@ async fn serve(mut config: Config, games: &'static [&'static Entry]) -> Result<(
     let daemon = Daemon::start(&config, games)?;
     let taken = daemon.serve_handed(std::mem::take(&mut config.handed), &config)?;
     // What was handed over is served by now. All other addresses are bound before any of them is served: a
-    // daemon that cannot start answers nobody there, and says of no address that it listens there.
+    // daemon that cannot start answers nobody there, and announces none of them.
     let (mut tcp, mut ws) = (Vec::new(), Vec::new());
     for at in config.tcp.iter().filter(|at| !taken.has(at)) {
         tcp.push(daemon.listen(at).await?);
@@ -87,7 +87,7 @@ async fn serve(mut config: Config, games: &'static [&'static Entry]) -> Result<(
     let has_address = !config.tcp.is_empty() || !config.ws.is_empty() || config.unix.is_some();
     let is_service = has_address || !taken.is_empty();
     let listens = is_service || has_page;
-    // Last, so that whoever is answered there is answered by a daemon that serves.
+    // Last, so that a probe is answered only by a daemon that serves.
     if let Some((listener, address)) = metrics {
         daemon.accept_probes(address, listener);
     }

@@ -2,8 +2,8 @@
 //! object.
 //!
 //! Knows nothing of what is logged, but whatever it is, a line stays one line that a terminal can show:
-//! control characters are escaped, long values are cut, and a text that holds a secret is not shown. Who logs
-//! notes the values alone ([`Noted`]); the thread that writes makes a line of them.
+//! control characters are escaped, long values are cut, and a text that holds a secret is not shown. The
+//! thread that logs only notes the values ([`Noted`]); the thread that writes makes a line of them.
 
 use std::fmt::{self, Write as _};
 use std::iter;
@@ -22,7 +22,7 @@ const LONGEST: usize = 4000;
 /// What stands for a text that holds a secret.
 const HIDDEN: &str = "hidden";
 
-/// Gives all events to the log of the process.
+/// A layer of `tracing` that passes all events on to the log of the process.
 #[derive(Clone, Copy, Debug)]
 pub struct Layer {
     /// Whether lines of text have colours.
@@ -30,7 +30,7 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Lines for a terminal, or for anything else.
+    /// A layer that writes for a terminal, with colours, or for anything else, without.
     #[must_use]
     pub fn new(is_terminal: bool) -> Self {
         Self { colors: is_terminal }
@@ -88,7 +88,7 @@ impl Noted {
         Self { time: now(), level, target, fields, spans: Vec::new(), colors: false }
     }
 
-    /// About the bytes of its line.
+    /// The approximate bytes of its line.
     pub(super) fn bytes(&self) -> usize {
         const ENVELOPE: usize = 100;
         let spans = self.spans.iter().map(|(name, fields)| name.len() + fields.bytes());
@@ -168,7 +168,7 @@ impl Fields {
         Self(iter::once(("message", Value::Shown(message.to_owned()))).chain(texts).collect())
     }
 
-    /// About the bytes that they take in a line.
+    /// The approximate bytes that they take in a line.
     fn bytes(&self) -> usize {
         let of = |(name, value): &(&str, Value)| match value {
             Value::Plain(text) | Value::Text(text) | Value::Shown(text) => name.len() + text.len() + 6,
@@ -267,8 +267,8 @@ fn put_json_text(line: &mut String, text: &str) {
     line.push('"');
 }
 
-/// What is shown of a value: nothing if it holds a secret, unless it is a message, which is the daemon's own;
-/// else its beginning.
+/// What is shown of a value. A value that holds a secret is hidden, unless it is a message, which is the
+/// daemon's own; a long one is cut.
 fn shown(name: &str, text: &str) -> String {
     if name != "message" && is_secret(text) {
         return HIDDEN.to_owned();

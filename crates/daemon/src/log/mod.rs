@@ -36,7 +36,7 @@ const FLUSH: Duration = Duration::from_millis(250);
 
 /// The target of the lines that the log writes about itself.
 const ITSELF: &str = "plyd::log";
-/// The most secrets that are kept out of the log; of more, the latest.
+/// The most secrets that are kept out of the log; beyond that, the oldest is forgotten.
 const SECRETS_MOST: usize = 8;
 
 /// The log of the process.
@@ -77,8 +77,8 @@ pub(crate) fn keep_out(secret: &str) {
     }
 }
 
-/// Whether a text holds a secret: one that was kept out, or what looks like a token of a client by name, of
-/// which the daemon knows hashes alone.
+/// Whether a text holds a secret: one that was kept out, or what looks like the token of a client by name, of
+/// which the daemon knows only a hash.
 fn is_secret(text: &str) -> bool {
     if crate::config::clients::holds_token(text) {
         return true;
@@ -94,7 +94,7 @@ fn now() -> String {
     text
 }
 
-/// Writes what is left of the log, for a moment at most, when dropped.
+/// When dropped, writes what is left of the log, for at most 250 ms.
 #[derive(Debug)]
 pub struct Flush(());
 
@@ -145,12 +145,14 @@ fn panic_lines(form: Form, thread: &str, panic: &str, backtrace: Option<&str>) -
     }
 }
 
-/// Waits a moment until the log is written; returns whether it is. If not, a write to stderr would block.
+/// Waits at most 250 ms until the log is written; returns whether it is. If not, a write to stderr would
+/// block.
 pub fn flush() -> bool {
     LOG.flush(FLUSH)
 }
 
-/// Holds back what this thread logs meanwhile, so that it delays nothing else that the thread does.
+/// Holds back what this thread logs until the hold is dropped, so that logging delays nothing else that the
+/// thread does.
 pub(crate) fn hold() -> Hold {
     Log::hold()
 }

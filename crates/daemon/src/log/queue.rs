@@ -1,7 +1,8 @@
 //! What is logged, between those who log and the thread that writes it.
 //!
-//! To wake that thread costs who logs a call of the system, and may cost it its core. So the daemon does it
-//! once its lock is free and those that wait for an answer have had time to write it ([`Log::hold`]).
+//! Waking that thread costs the thread that logs a system call, and maybe its core. So the daemon wakes it
+//! only once the lock is free and the threads that wait for an answer have had time to write it
+//! ([`Log::hold`]).
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -126,7 +127,7 @@ impl Log {
         }
     }
 
-    /// Has the thread write what waits.
+    /// Wakes the thread to write what waits.
     fn wake(&self) {
         self.lock().is_due = true;
         self.changed.notify_all();
@@ -163,7 +164,7 @@ impl Log {
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
-    /// Writes what comes, for ever.
+    /// Writes what comes, forever.
     pub(super) fn write(&self, output: impl Output) {
         let mut writer = Writer::new(output);
         loop {
@@ -226,7 +227,7 @@ pub(crate) fn after_answers<T: Send + 'static>(runtime: Option<&Handle>, logs: T
     }
 }
 
-/// Wakes a log's thread when dropped, and be it by the end of a runtime that does not run its task any more.
+/// Wakes a log's thread when dropped, even at the end of a runtime that no longer runs its task.
 struct Wake(&'static Log);
 
 impl Drop for Wake {

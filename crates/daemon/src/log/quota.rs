@@ -1,5 +1,5 @@
-//! How often a line that a peer can cause is logged: so often that the log says what happens, and so seldom
-//! that nobody fills a disk with it.
+//! How often a line that a peer can cause is logged: often enough to show what happens, and so seldom that
+//! nobody fills a disk with it.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use plyd_core::search::clock::now_ns;
 /// The lines that were left out so far.
 static LEFT_OUT: AtomicU64 = AtomicU64::new(0);
 
-/// The lines of one kind: `burst` at once, then one each time that `every` is over.
+/// A bound on the lines of one kind: `burst` at once, then one for each `every` that passes.
 #[derive(Debug)]
 pub(crate) struct Quota {
     burst: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Quota {
 struct Used {
     /// The lines that may come now.
     left: u32,
-    /// When there was one more, or all.
+    /// Until when passed time has been turned into lines, in ns.
     since_ns: u64,
     /// The lines left out since the last that came.
     left_out: u64,
@@ -33,8 +33,8 @@ impl Quota {
         Self { burst, every, used: Mutex::new(Used { left: burst, since_ns: 0, left_out: 0 }) }
     }
 
-    /// Whether a line may come now, and how many did not since the last one (none is no number, so that it is
-    /// not shown).
+    /// Whether a line may come now, and how many were left out since the last one (none instead of 0, so that
+    /// it is not shown).
     pub(crate) fn pass(&self) -> Option<Option<u64>> {
         self.pass_at(now_ns())
     }
@@ -61,7 +61,7 @@ pub(crate) fn left_out() -> u64 {
     LEFT_OUT.load(Relaxed)
 }
 
-/// Logs an event, as the macro of that level in `tracing` does, as far as a quota lets it; says how many were
+/// Logs an event like the macro of that level in `tracing`, if a quota allows it, with the number of those
 /// left out since the last one.
 macro_rules! bounded {
     (@event ($target:expr, $level:ident, $left_out:ident) parent: $parent:expr, $($rest:tt)+) => {

@@ -1,8 +1,8 @@
-//! Signs of life for the service manager: each is sent only once all that nobody can do without has answered
-//! since the last one, so that a daemon that hangs is restarted.
+//! Signs of life for the service manager. Each is sent only once all vital parts have answered since the last
+//! one, so that a daemon that hangs is restarted.
 //!
-//! What answers: the thread of the network, on which this runs; the one lock, which is taken; and the thread
-//! that keeps the deadlines, which is asked under the lock and answers. Search threads and those that read
+//! The vital parts are the thread of the network, on which this runs; the one lock, which is taken; and the
+//! thread that keeps the deadlines, which is asked under the lock. Search threads and those that read
 //! positions may be busy for long, and have limits of their own.
 
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Shared {
     /// Returns once all have answered.
     async fn pulse(&self) {
         {
-            // Under the lock, so that the thread is either before its look or in its wait.
+            // Under the lock, so that the thread either has yet to look or waits already, and misses nothing.
             let _state = self.lock();
             self.heartbeat.is_asked.store(true, Relaxed);
         }

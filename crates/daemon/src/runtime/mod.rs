@@ -1,8 +1,8 @@
 //! The lock, and the threads that take it: those that search, those that work on requests, and the one that
 //! keeps deadlines.
 //!
-//! [`Shared`] is what they share: the state under its lock, and what stands beside it. Knows no socket: who
-//! reads and writes calls [`Shared::with`], and is woken by a signal.
+//! [`Shared`] is what they share: the state under its lock, and what stands beside it. Knows no socket:
+//! whoever reads or writes calls [`Shared::with`], and is woken by a signal.
 
 pub(crate) mod describe;
 pub(crate) mod heartbeat;
@@ -65,7 +65,7 @@ pub(super) struct Shared {
     pub(super) traffic: Traffic,
     /// When the daemon began, by the calendar.
     pub(super) started: SystemTime,
-    /// Who hears that the daemon is alive and reads its settings again.
+    /// The service manager, which is notified that the daemon is alive and reads its settings again.
     pub(super) manager: Option<Arc<ServiceManager>>,
     pub(super) heartbeat: Heartbeat,
 }
@@ -79,7 +79,7 @@ impl Shared {
 
     /// Changes the state, and then does what follows from that.
     pub(super) fn with<R>(self: &Arc<Self>, change: impl FnOnce(&mut State) -> R) -> R {
-        // The log has its turn behind those whom the effects wake.
+        // The log's thread is woken after those that the effects wake.
         let _hold = log::hold();
         let mut state = self.lock();
         let result = change(&mut state);
@@ -92,14 +92,15 @@ impl Shared {
         let mut effects = state.settle(now_ns);
         let answered = std::mem::take(&mut effects.answered);
         if !answered.is_empty() {
-            // Before the answer is out, for the process may end then; the runtime's end logs what waits.
+            // Queued before the answer is out, because the process may end then; the end of the runtime logs
+            // what waits.
             log::after_answers(self.runtime.as_ref(), answered);
         }
         drop(state);
         self.carry_out(effects);
     }
 
-    /// The same for the connection that a socket serves.
+    /// Like [`with`](Self::with), for the connection that a socket serves.
     pub(super) fn with_conn<R>(
         self: &Arc<Self>,
         link: SocketId,

@@ -26,12 +26,12 @@ use plyd_core::search::clock::now_ns;
 
 /// The most threads that work on quick requests.
 const QUICK_THREADS: usize = 4;
-/// How much higher the nice value of work is that no clock waits for than that of searches. Beside a search
-/// it gets a tenth of a core, less than the schedule leaves for it when it promises minimums.
+/// By how much the nice value of work that no clock waits for exceeds that of searches. Beside a search it
+/// gets a tenth of a core, less than the schedule leaves for it when it promises minimums.
 pub(crate) const SLOW_NICE: u8 = 10;
 
-/// The most threads for urgent requests, and for slow ones: half of the cores, since they are not
-/// scheduled, but so many that no connection holds all.
+/// The most threads for urgent requests, and for slow ones: half of the cores, since they are not scheduled,
+/// but enough that no connection holds all.
 fn slow_threads(cores: usize) -> usize {
     (cores / 2).clamp(2, QUICK_THREADS)
 }
@@ -140,7 +140,7 @@ impl<T> Turns<T> {
 }
 
 impl Pool {
-    /// No thread yet, on so many cores.
+    /// A pool for this number of cores, without a thread yet.
     pub(crate) fn new(cores: usize) -> Self {
         let of = [QUICK_THREADS, slow_threads(cores), slow_threads(cores)].map(Queue::new);
         Self { queues: Mutex::new(Queues { of, closed: false }), ready: Default::default() }
@@ -174,8 +174,8 @@ impl Pool {
         }
     }
 
-    /// Restarts a task on a thread for long work, or on one of the kind `in_hurry` if it is hurried by now.
-    /// Who hurries it later finds it in a queue.
+    /// Restarts a task on a thread for long work, or on one of the kind `in_hurry` if it is hurried by now. A
+    /// later hurry finds it in a queue.
     fn repeat(&self, shared: &Arc<Shared>, task: Task, in_hurry: Kind) {
         shared.with(|state| state.takes_longer(&task, now_ns()));
         let kind = longer(shared, &task);
@@ -305,7 +305,7 @@ fn is_glanced_at(shared: &Arc<Shared>, task: &Task) -> bool {
 /// The result of the work on a task.
 enum Answered {
     Fully,
-    /// More time than the quick threads have would decide it; in a hurry what they found is good enough.
+    /// More time would decide it; in a hurry, what the quick threads found is good enough.
     Partly,
     /// Any answer takes more time than they have.
     NotYet,

@@ -34,7 +34,7 @@ struct Overlaid {
     given: Settings,
     /// As they are in force.
     options: Options,
-    /// Which of the request's have other names today.
+    /// The options of the request whose names have changed.
     renamed: Vec<Renamed>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct RequestWorker {
 }
 
 impl RequestWorker {
-    /// What the options of a request are capped at.
+    /// The caps on the options of a request.
     fn caps(&self, task: &Task) -> Caps {
         let threads = task.quota.as_ref().map_or(self.threads, |quota| quota.threads.min(self.threads));
         Caps { threads, hash_mb: (self.memory_for(task).total() >> 20) as usize }

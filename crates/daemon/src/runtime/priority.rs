@@ -9,7 +9,8 @@ use plyd_core::search::clock::now_ns;
 
 use crate::log::targets;
 
-/// For so small a part of the time that others had the core it is not offered to them again.
+/// After others had the core, a thread computes for this part (1 / `SHARE`) of their time before it yields
+/// again.
 const SHARE: u64 = 8;
 
 /// The nice value of the threads that compute; none if it stays.
@@ -17,8 +18,8 @@ const SHARE: u64 = 8;
 pub(crate) struct Priority(Option<i32>);
 
 impl Priority {
-    /// `steps` below the thread that calls. The value is fixed here, because threads are started by any
-    /// other.
+    /// A priority `steps` nice levels below the calling thread. The value is computed here, once, because any
+    /// thread may start others.
     pub(crate) fn below_this(steps: u8) -> Self {
         if steps == 0 {
             return Self(None);
@@ -42,12 +43,12 @@ impl Priority {
     }
 }
 
-/// Lets the threads that wait for this core have it. A system that gives each thread a slice of milliseconds
-/// (EEVDF under Linux) lets a thread that has just woken up wait for the end of it, however low the priority
-/// is of the one that computes.
+/// Yields to the threads that wait for this core. On a system that gives each thread a slice of milliseconds
+/// (EEVDF under Linux), a thread that has just woken up waits for the end of the slice, however low the
+/// priority of the computing thread is.
 ///
-/// A program that never waits may take the core for milliseconds. What works beside it would get nothing done
-/// if it offered the core again and again, so it first works for a part of that time.
+/// A program that never waits may take the core for milliseconds. A thread that yielded to it again and again
+/// would get nothing done, so it first computes for a part of that time.
 pub(super) fn give_way() {
     thread_local! {
         static NEXT_NS: Cell<u64> = const { Cell::new(0) };

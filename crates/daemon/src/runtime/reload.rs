@@ -114,17 +114,17 @@ impl Running {
 }
 
 impl Shared {
-    /// Puts a new configuration in force as far as that is possible; returns the settings that are other ones
-    /// than at the start and need a restart.
+    /// Puts a new configuration in force as far as that is possible; returns the settings that differ from
+    /// those at the start and need a restart.
     ///
     /// # Errors
-    /// The configuration cannot be had; nothing has changed.
+    /// The configuration cannot be put in force; nothing has changed.
     pub(crate) fn reload(self: &Arc<Self>, config: &Config) -> Result<Vec<&'static str>, ServeError> {
         let Running { fixed, exposed, sites } = &self.running;
         if let Some(at) = exposed.get().filter(|_| !config.is_open()) {
             return Err(ServeError::Exposed { at: at.clone() });
         }
-        // Who shook hands without a certificate might say hello after the token is gone.
+        // A client that connected without a certificate might say hello after the token is gone.
         if config.wants_certificates() != fixed.wants_certificates {
             return Err(ServeError::ClientCertificates);
         }

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use crate::serve_error::ServeError;
 use crate::system::{self, Socket};
 
-/// The number of the first one.
+/// The descriptor of the first one.
 const FIRST: u32 = 3;
 
-/// The most that are taken.
+/// The most sockets that are taken over.
 const MOST: u32 = 64;
 
 /// Sockets that were handed over, each with its name.
@@ -91,8 +91,7 @@ impl Handed {
 }
 
 impl HandedSocket {
-    /// What it is to speak: what its name says, or what the settings say of its address, which list those
-    /// of TCP and of WebSocket.
+    /// What it is to speak: by its name, or by the setting, of TCP or of WebSocket, that lists its address.
     pub(crate) fn way(&self, tcp: &[String], ws: &[String]) -> Result<Way, ServeError> {
         match (self.name.as_str(), &self.socket) {
             ("tcp", Socket::Tcp(_)) => Ok(Way::Tcp),

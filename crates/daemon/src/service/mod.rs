@@ -1,8 +1,8 @@
-//! Messages to the service manager, such as systemd: how the daemon is.
+//! Messages to the service manager, such as systemd, about the state of the daemon.
 //!
-//! Speaks the protocol of sd_notify(3), one datagram a message, and knows nothing of what the daemon does.
-//! It is a page of code on top of the standard library, which has abstract names of sockets as well; a crate
-//! would bring its own reading of the environment and no less.
+//! Speaks the protocol of sd_notify(3), one datagram a message, and knows nothing of what the daemon does. It
+//! is a page of code on top of the standard library, which has abstract names of sockets as well; with a
+//! crate it would be no shorter, and the crate would read the environment in its own way.
 
 pub(crate) mod handed;
 
@@ -17,7 +17,7 @@ use crate::system::NotifySocket;
 /// its queue before that.
 const TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Who started the daemon as a service and wants to hear how it is.
+/// The service manager that started the daemon, and is notified of its state.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -32,9 +32,9 @@ const TIMEOUT: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct ServiceManager {
     socket: NotifySocket,
-    /// How long it may go without a sign of life.
+    /// How long the daemon may go without a sign of life; none: forever.
     watchdog: Option<Duration>,
-    /// Whether the message was sent that the daemon ends.
+    /// Whether [`stopping`](Self::stopping) was sent.
     is_stopping: AtomicBool,
 }
 
@@ -58,7 +58,8 @@ impl ServiceManager {
         Self::at(&address, watchdog.map(Duration::from_micros)).map(Some)
     }
 
-    /// The one that listens at an address: a path, or `@` and an abstract name.
+    /// The service manager that listens at an address: a path, or `@` and an abstract name. The daemon may go
+    /// without a sign of life for `watchdog`.
     ///
     /// # Errors
     /// It is neither, or the system gives no socket.
@@ -72,7 +73,7 @@ impl ServiceManager {
         self.watchdog
     }
 
-    /// The daemon serves.
+    /// Notifies that the daemon serves.
     pub(crate) fn ready(&self) {
         // A reload may end after the daemon began to.
         if !self.is_stopping.load(Relaxed) {
@@ -80,7 +81,7 @@ impl ServiceManager {
         }
     }
 
-    /// The daemon reads its settings again, until the value is dropped.
+    /// Notifies that the daemon reads its settings again, until the value is dropped.
     pub(crate) fn reloading(&self) -> Reloading<'_> {
         if !self.is_stopping.load(Relaxed) {
             self.send(&format!("RELOADING=1\nMONOTONIC_USEC={}", self.socket.now_us()));
@@ -88,18 +89,18 @@ impl ServiceManager {
         Reloading(self)
     }
 
-    /// The daemon ends.
+    /// Notifies that the daemon ends.
     pub(crate) fn stopping(&self) {
         self.is_stopping.store(true, Relaxed);
         self.send("STOPPING=1");
     }
 
-    /// What a person reads who asks for its status, on one line.
+    /// Sets what the service manager shows to people as the daemon's status, on one line.
     pub(crate) fn status(&self, text: &str) {
         self.send(&format!("STATUS={}", text.replace('\n', " ")));
     }
 
-    /// The daemon is not stuck.
+    /// Notifies that the daemon is not stuck.
     pub(crate) fn alive(&self) {
         self.send("WATCHDOG=1");
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(crate) struct Memory {
     used: Arc<AtomicU64>,
     total: Arc<AtomicU64>,
-    /// What it is a part of.
+    /// The memory of which this is a part.
     whole: Option<Box<Memory>>,
 }
 

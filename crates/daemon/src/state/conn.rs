@@ -356,7 +356,7 @@ impl State {
     }
 
     /// Announces the daemon's end to every client and takes no new work. What is in flight goes on, and may
-    /// for so long.
+    /// do so for `drain`.
     pub(crate) fn announce_end(&mut self, drain: Duration, now_ns: u64) {
         self.shutting_down = true;
         let message = match drain.as_millis() {

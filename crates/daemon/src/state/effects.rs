@@ -29,7 +29,7 @@ pub(crate) struct Effects {
     /// Jobs that are over, positions, engines: what is dropped outside of the lock, because its destructor is
     /// the games' code.
     pub(crate) deferred_drops: Vec<Box<dyn Any + Send>>,
-    /// The same for what takes too long for a thread that serves others.
+    /// The same kind of things, if dropping them takes too long for a thread that serves others.
     pub(crate) large_drops: Vec<Box<dyn Any + Send>>,
     /// Whether the watchdog's next instant moved forward.
     pub(crate) rearm: bool,

@@ -22,7 +22,7 @@ impl Session {
     }
 }
 
-/// Room for what sessions hold, as the limits say for so many connections, with nothing in it.
+/// Room, all of it free, for what sessions hold: by the limits, for this number of connections.
 pub(super) fn shares(limits: &Limits, connections: usize) -> Shares {
     Shares::new(limits.session_bytes_in_all, limits.session_bytes, connections)
 }
@@ -54,8 +54,8 @@ impl State {
         self.effects.deferred_drops.push(Box::new(dropped));
     }
 
-    /// Makes room for a session whose request has so many bytes; returns the bytes that it holds, if it may
-    /// be opened.
+    /// Makes room for a session whose request has `asked_in` bytes; returns the bytes that the session holds,
+    /// or none if it may not be opened.
     pub(super) fn room_for_session(&mut self, conn: ConnId, name: &str, asked_in: usize) -> Option<usize> {
         let bytes = SESSION_BYTES + asked_in;
         let is_room = |state: &mut Self| {
@@ -87,7 +87,7 @@ impl State {
         Some(bytes)
     }
 
-    /// What it would free beyond a connection's share if its sessions remembered no position.
+    /// How many bytes beyond its share a connection would free if its sessions remembered no position.
     fn remembered_beyond(&self, id: ConnId) -> usize {
         let Some(conn) = self.conns.get(&id) else { return 0 };
         let held = self.held_by_sessions(id);
@@ -119,7 +119,7 @@ impl State {
         self.conns.get(&conn).map_or(0, |conn| conn.sessions.values().map(Session::held).sum())
     }
 
-    /// Whether a connection's sessions may hold so many bytes in the place of so many.
+    /// Whether a connection's sessions may hold `new` bytes in the place of `old`.
     fn fits_sessions(&self, conn: ConnId, old: usize, new: usize) -> bool {
         let before = self.held_by_sessions(conn);
         let after = before - old + new;
@@ -128,7 +128,7 @@ impl State {
             && self.fits_own_sessions(conn, old, new)
     }
 
-    /// Counts anew what a connection's sessions hold, which held so much before.
+    /// Counts anew what a connection's sessions hold; `before` is what they held.
     pub(super) fn count_sessions(&mut self, conn: ConnId, before: usize) {
         let after = self.held_by_sessions(conn);
         self.session_bytes.change(before, after);

@@ -17,7 +17,7 @@ use crate::config::clients::{Client, TokenHash, is_same_secret};
 use crate::ids::{ClientId, ConnId, JobId};
 use crate::log::targets;
 
-/// When a client may ask again whose other searches take all that it may have.
+/// When a client may ask again if its own searches take all that it may have.
 const OWN_RETRY_MS: u64 = 1000;
 
 /// The clients that are known by name.
@@ -41,7 +41,7 @@ struct KnownClient {
 }
 
 impl KnownClient {
-    /// Whether its sessions and requests may hold so many bytes together.
+    /// Whether its sessions and requests may hold `bytes` together.
     fn fits(&self, bytes: usize) -> bool {
         self.client.limits.memory_bytes.is_none_or(|most| bytes as u64 <= most)
     }
@@ -115,7 +115,7 @@ impl State {
         let Some(given) = token else {
             return Err(RequestError::new(ErrorCode::AuthRequired, "a token is required").at("/token"));
         };
-        // All are compared, whichever it is.
+        // Compares with all of them, so that the time does not depend on which one matches.
         let is_servers =
             self.token.as_ref().is_some_and(|token| is_same_secret(given.as_bytes(), token.as_bytes()));
         let hash = TokenHash::of(given);
@@ -162,8 +162,8 @@ impl State {
         Err(RequestError::new(ErrorCode::Forbidden, message).at(field))
     }
 
-    /// Whether a connection that is nobody's by name comes from where nobody is kept out: from the process
-    /// that started the daemon, from its user, or over a network that asks for nothing.
+    /// Whether a connection without a named client comes from where nobody is kept out: from the process that
+    /// started the daemon, from its user, or over a network that asks for no token.
     pub(super) fn is_trusted(&self, conn: ConnId) -> bool {
         let is_called = self.conns.get(&conn).is_some_and(|conn| conn.origin.peer().is_some());
         !is_called || self.token.is_none() && !self.clients.is_required && !self.is_exposed
@@ -185,7 +185,7 @@ impl State {
         Err(RequestError::new(ErrorCode::TooManySessions, message))
     }
 
-    /// Whether the client of a search may have one more of so many threads, in the place of the one that it
+    /// Whether the client of a search may have one more, with `threads`, in the place of the one that it
     /// supersedes.
     ///
     /// # Errors
@@ -218,15 +218,15 @@ impl State {
         Err(RequestError::new(ErrorCode::Overloaded, message).retry(OWN_RETRY_MS))
     }
 
-    /// What one search of a connection's client may have, if that is less than any other's.
+    /// What one search of a connection's client may have; none for a client that is not known by name.
     pub(super) fn quota(&self, conn: ConnId) -> Option<Quota> {
         let known = self.known(conn)?;
         let threads = known.client.limits.threads.map_or(usize::MAX, |threads| threads as usize);
         Some(Quota { threads, memory: known.memory.clone() })
     }
 
-    /// Whether the client of a connection has room for a request of so many bytes. One that is alone always
-    /// has.
+    /// Whether the client of a connection has room for a request of `bytes`. A request that is alone always
+    /// has room.
     pub(super) fn has_own_room(&self, conn: ConnId, bytes: usize) -> bool {
         self.known(conn)
             .is_none_or(|known| known.requests == 0 || known.fits(known.requests + known.sessions + bytes))

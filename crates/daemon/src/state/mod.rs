@@ -153,7 +153,7 @@ pub(super) struct Conn {
     pub(super) needs_hello: bool,
     /// Whether `hello` came.
     pub(super) greeted: bool,
-    /// How long it may be idle; 0: for ever. A later limit is for those that come later.
+    /// How long it may be idle; 0: forever. A later limit is for connections that come later.
     pub(super) idle_ns: u64,
     /// Whether it came over a network socket, so that the peer may be a stranger.
     pub(super) remote: bool,

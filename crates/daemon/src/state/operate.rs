@@ -17,7 +17,7 @@ use crate::log::targets;
 
 /// The most connections on a page.
 const PAGE: usize = 32;
-/// A page ends once it has so many sessions and requests in flight.
+/// A page ends once it has this number of sessions and requests in flight.
 const PAGE_ITEMS: usize = 128;
 /// The most connections that are ended before others have their turn.
 const PIECE: usize = 32;

@@ -19,7 +19,7 @@ const PLACE_RETRY_MS: u64 = 1000;
 /// How long the answer to the first wrong token of a network waits; twice as long each time.
 const FIRST_DELAY_MS: u64 = 100;
 const LONGEST_DELAY_MS: u64 = 5000;
-/// After so long without a wrong token a network's count restarts.
+/// A network's count restarts after this time without a wrong token.
 const FORGET_NS: u64 = 60_000_000_000;
 /// The most networks that are counted apart.
 const NETWORKS: usize = 1024;

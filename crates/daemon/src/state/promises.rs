@@ -21,8 +21,8 @@ impl Promises {
     }
 }
 
-/// When `ms` are over that began at `base_ns`, of which some were spent before; none if there were no more:
-/// nobody could keep that.
+/// When `ms` that began at `base_ns` are over, less what was spent before; none if nothing was left: nobody
+/// could keep that promise.
 pub(super) fn due_after(base_ns: u64, ms: Option<u64>, spent_ms: u64) -> Option<u64> {
     let left_ms = ms?.checked_sub(spent_ms).filter(|left_ms| *left_ms > 0)?;
     Some(base_ns.saturating_add(left_ms.saturating_mul(1_000_000)))

@@ -1,8 +1,8 @@
-//! What is refused, and to whom it is said: errors of requests to their client, and all of it to the log.
+//! What is refused, and who learns of it: clients of the errors of their requests, and the log of everything.
 //!
 //! The log has a line for each kind of refusal as far as its quota goes, so that nobody fills a disk with
 //! them. What operators should see is a warning: failed logins, requests beyond a client's role, and limits
-//! that are reached. What clients do wrong is of the level `info`. Of what a peer wrote no line holds more
+//! that are reached. What clients do wrong has the level `info`. A line holds no more of what a peer wrote
 //! than names: the id of the request, the client, the origin of a page.
 
 use std::net::SocketAddr;
@@ -51,7 +51,7 @@ pub(crate) enum Refusal {
     HandshakeMalformed,
     /// Its handshake of TLS took too long.
     HandshakeMs,
-    /// Too many others came that shake hands, too.
+    /// It made room for another peer that shakes hands.
     Handshakes,
     /// Its `hello` did not come in time.
     HelloMs,
@@ -67,11 +67,11 @@ pub(crate) enum Refusal {
     Silent,
     /// It does not read, or too slowly.
     SlowReader,
-    /// Too many others came that did not say `hello` either.
+    /// It made room for another peer that has not said `hello` either.
     Strangers,
     /// It speaks TLS where plain text is served.
     TlsOnPlain,
-    /// Too many others came to a port that browsers reach.
+    /// It made room for another peer at a port that browsers reach.
     Visitors,
 }
 

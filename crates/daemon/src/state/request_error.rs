@@ -33,17 +33,17 @@ impl RequestError {
         Self::new(ErrorCode::Unprepared, "the request ended before its position was read")
     }
 
-    /// The same with a pointer to the field at fault.
+    /// Adds a pointer to the field at fault.
     pub(crate) fn at(self, pointer: &str) -> Self {
         Self { pointer: Some(pointer.to_owned()), ..self }
     }
 
-    /// The same with a time after which to retry.
+    /// Adds the time after which to retry, in ms.
     pub(super) fn retry(self, ms: u64) -> Self {
         Self { retry_ms: Some(ms), ..self }
     }
 
-    /// The same with the limit that is reached.
+    /// Adds the limit that is reached.
     pub(super) fn limit(self, name: &'static str) -> Self {
         Self { limit: Some(name), ..self }
     }

@@ -427,8 +427,8 @@ impl State {
         }
     }
 
-    /// Asks for a job's position to be read at once, because the job is to end or has waited for long, and
-    /// gives that so much time.
+    /// Asks for a job's position to be read at once, because the job is to end or has waited for long; after
+    /// `grace` the reading is given up.
     fn hurry_job(&mut self, id: JobId, grace: Duration, now_ns: u64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         job.hurry(now_ns + grace.as_nanos() as u64);

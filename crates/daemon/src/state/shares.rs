@@ -9,12 +9,12 @@ pub(crate) struct Shares {
     used: usize,
 }
 
-/// The part of the whole that is given out as shares: so much that they serve ordinary needs, and so little
-/// that most of the whole goes where it is needed.
+/// One part in this many of the whole is given out as shares: enough for ordinary needs, and so little that
+/// most of the whole goes where it is needed.
 const SHARED_OUT: usize = 4;
 
 impl Shares {
-    /// `total` for so many connections, one of which may hold `most`, and for one without a socket.
+    /// `total` for this number of connections, one of which may hold `most`, and for one without a socket.
     pub(super) fn new(total: usize, most: usize, connections: usize) -> Self {
         let places = connections.max(1) + 1;
         let share = (total / SHARED_OUT / places).min(most);
@@ -40,7 +40,8 @@ impl Shares {
         self.is_own(old, new) || self.used - self.beyond(old) + self.beyond(new) <= self.pool
     }
 
-    /// The same, but it may exceed the whole as long as no other holds anything of the pool.
+    /// Like [`fits_bounded`](Self::fits_bounded), but it may exceed the whole as long as no other holds
+    /// anything of the pool.
     pub(super) fn fits(&self, old: usize, new: usize) -> bool {
         let others = self.used - self.beyond(old);
         others == 0 || self.fits_bounded(old, new)

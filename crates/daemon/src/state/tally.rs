@@ -33,7 +33,7 @@ const WAIT: &[u64] =
 const SEARCH: &[u64] =
     &[1_000, 10_000, 50_000, 100_000, 250_000, 500_000, 2_500_000, 12_500_000, 62_500_000, 312_500_000];
 
-/// How often a time fell between which bounds.
+/// A histogram of times.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
     /// The upper bounds in microseconds.
@@ -129,7 +129,7 @@ impl Tally {
         self.refusals[refusal as usize] += 1;
     }
 
-    /// A thread took a search of a game, which had waited for so long.
+    /// A thread took a search of a game, which had waited for `waited_ns`.
     pub(super) fn began(&mut self, game: Option<usize>, waited_ns: u64) {
         if let Some(played) = game.and_then(|game| self.games.get_mut(game)) {
             played.searches += 1;
@@ -137,7 +137,7 @@ impl Tally {
         self.waits.observe(waited_ns);
     }
 
-    /// A search that took so long has its best move.
+    /// A search has its best move after `took_ns`.
     pub(super) fn answered(&mut self, game: Option<usize>, reason: Reason, took_ns: Option<u64>) {
         if let Some(played) = game.and_then(|game| self.games.get_mut(game)) {
             played.answers[reason as usize] += 1;
@@ -147,7 +147,7 @@ impl Tally {
         }
     }
 
-    /// A search is over after so many nodes.
+    /// A search is over after this number of nodes.
     pub(super) fn searched(&mut self, game: Option<usize>, nodes: u64) {
         if let Some(played) = game.and_then(|game| self.games.get_mut(game)) {
             played.nodes += nodes;

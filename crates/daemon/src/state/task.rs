@@ -38,7 +38,7 @@ pub(crate) struct Task {
     pub(super) lane: Lane,
     /// The connection's default options when the request arrived.
     pub(crate) defaults: wire::Settings,
-    /// What its search may have, if that is less than any other's.
+    /// What its search may have; none for a client that is not known by name.
     pub(crate) quota: Option<Quota>,
     /// What is asked.
     pub(crate) work: Work,
@@ -130,9 +130,9 @@ pub(crate) struct SessionView {
 pub(crate) enum Output {
     /// A `result`, serialised.
     Body(String),
-    /// A session to open, which of its options have other names today, and its `result`.
+    /// A session to open, those of its options whose names have changed, and its `result`.
     Opened(Box<Session>, Vec<Renamed>, String),
-    /// A session's new options, which of them have other names today, and the `result`.
+    /// A session's new options, those of them whose names have changed, and the `result`.
     Options(wire::Settings, Vec<Renamed>, String),
     /// The `result` of closing the session.
     Close(String),

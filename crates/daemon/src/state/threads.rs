@@ -55,8 +55,8 @@ impl State {
         self.forget_engines(taken.saturating_sub(self.limits.engines));
     }
 
-    /// Takes that many engines from sessions that keep one without a search: first from those that have done
-    /// so for the longest time, and last from those whose search waits for its turn.
+    /// Takes `count` engines from sessions that keep one without a search: first from those that have done so
+    /// for the longest time, and last from those whose search waits for its turn.
     fn forget_engines(&mut self, count: usize) {
         if count == 0 {
             return;

@@ -1,5 +1,5 @@
-//! What systems do differently: streams that are waited for, Unix sockets, files that others must not read,
-//! and what a service manager gives and is told.
+//! What systems do differently: streams that are polled, Unix sockets, files that others must not read, and
+//! the exchange with a service manager.
 //!
 //! Both systems offer the same functions, and what one of them lacks is an error there that says so. Beyond
 //! this only what Linux alone has (a thread's priority and timers) asks which system it runs on.

@@ -1,5 +1,5 @@
-//! Windows. Reading and writing a stream may block, which is known of none beforehand; there are no Unix
-//! sockets, and no service manager that plyd could speak with.
+//! Windows. Reading and writing a stream may block, and the system cannot say so beforehand; there are no
+//! Unix sockets, and no service manager that plyd could speak with.
 //!
 //! It compiles, and nobody has tested it.
 
@@ -73,12 +73,12 @@ fn uninterrupted(mut io: impl FnMut() -> io::Result<usize>) -> io::Result<usize>
     }
 }
 
-/// Of no output it is known when a write would block.
+/// The system cannot say of any output when a write would block.
 pub(crate) fn is_pipe(_: &impl Output) -> bool {
     false
 }
 
-/// Of no output it is known when a write would block.
+/// The system cannot say of any output when a write would block.
 pub(crate) fn is_ready(_: &impl Output) -> bool {
     false
 }
@@ -136,7 +136,7 @@ pub(crate) fn open_transcript(path: &Path) -> io::Result<File> {
     File::options().create(true).append(true).open(path)
 }
 
-/// The system does not say of two handles whether they are of one file.
+/// The system cannot say whether two handles belong to one file.
 pub(crate) fn are_same(_: &File, _: impl Sized) -> bool {
     false
 }

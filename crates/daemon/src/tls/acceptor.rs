@@ -30,9 +30,9 @@ use crate::{ServeError, TlsFiles};
 
 /// The largest file of certificates or of a key.
 const MAX_FILE: u64 = 1 << 20;
-/// How many times as long as a step of a handshake the others have before the next one.
+/// After a step of a handshake, the others have this many times its duration before the next step.
 const OTHERS: u32 = 3;
-/// What the others are owed before they get it: a timer is no finer.
+/// The time owed to the others is granted once it has grown to this: a timer is no finer.
 const REST: Duration = Duration::from_millis(2);
 
 /// Certificates and a key that fit each other.
@@ -89,7 +89,7 @@ impl Tls {
         Self { config: RwLock::new(loaded.0), throttle: HandshakeThrottle::default() }
     }
 
-    /// Shows other certificates from now on.
+    /// Uses other certificates from now on.
     pub(crate) fn replace(&self, loaded: Loaded) {
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = loaded.0;
     }

@@ -133,8 +133,8 @@ impl Transcript {
         Ok(Self { lines, writer: Mutex::new(Some(ended)), load })
     }
 
-    /// Goes on in a file of that path, which may be a new one where the old one was renamed, and keeps
-    /// `token` out from now on. Nobody waits for that; all that was noted before stands in the old file.
+    /// Goes on in the file at `path`, which may be a new one if the old one was renamed, and keeps `token`
+    /// out from now on. Nobody waits for that; all that was noted before stands in the old file.
     ///
     /// # Errors
     /// As for [`append`](Self::append); the transcript then goes on as before.

@@ -17,7 +17,7 @@ const WITHHELD: &str = "a bad line that may hold a token";
 /// What is kept of an object that holds a token where none belongs.
 const MISPLACED: &str = "a line that holds the token in the wrong place";
 
-/// A line as it stands in the record: an object as it was written, less its token; anything else as a text.
+/// A line as the record keeps it: an object as it was written, without its token; anything else as a text.
 ///
 /// # Errors
 /// The text is no JSON, which cannot happen.

@@ -50,28 +50,28 @@ pub struct FeedFile {
     pub is_whole: bool,
 }
 
-/// What somebody gets who has seen all up to some state.
+/// What a visitor gets who has seen everything up to some state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct News {
     /// Events, as [server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html) are
     /// written; empty: there are none.
     pub events: String,
-    /// The state that is seen by then.
+    /// The state that the visitor has seen by then.
     pub seen: u64,
-    /// Whether nothing comes behind them.
+    /// Whether no more events follow.
     pub is_last: bool,
 }
 
-/// What there is to show.
+/// What a [`Feed`] shows.
 pub trait Source: Send + Sync + 'static {
     /// The file at a path such as `/`.
     fn file(&self, path: &str) -> Option<FeedFile>;
 
-    /// The news for somebody who has seen all up to this state; 0: nothing.
+    /// The news for a visitor who has seen everything up to this state; 0: who has seen nothing.
     fn news(&self, seen: u64) -> News;
 }
 
-/// A page that is shown by a thread of its own until it is dropped.
+/// A page that a thread of its own serves until this is dropped.
 #[derive(Debug)]
 pub struct Feed {
     showing: Arc<Showing>,
@@ -105,7 +105,7 @@ impl std::fmt::Debug for Showing {
 }
 
 impl Feed {
-    /// Shows what there is to whoever comes to this socket.
+    /// Serves the page of a source to whoever connects to this socket.
     ///
     /// # Errors
     /// The system gives no thread or no sockets.
@@ -134,13 +134,13 @@ impl Feed {
         Ok(Self { showing, _alive: alive })
     }
 
-    /// Says that there are news; takes a moment, whoever looks.
+    /// Announces that there are news; returns at once, however many visitors look.
     pub fn changed(&self) {
         self.showing.changed.send_replace(());
     }
 
-    /// Waits until all who follow have got the last of the news and the file that it led them to, but for no
-    /// longer than that.
+    /// Waits until all who follow have got the last of the news and the file that it led them to, but no
+    /// longer than `longest`.
     pub fn wait(&self, longest: Duration) {
         self.changed();
         let is_busy = |visitors: &mut Visitors| visitors.following + visitors.to_come + visitors.reading > 0;

@@ -167,7 +167,7 @@ pub(super) fn header<'a>(request: &'a Request<()>, name: &str) -> Option<&'a str
     values.next().filter(|_| values.next().is_none()).and_then(|value| value.to_str().ok())
 }
 
-/// Nothing here is changed by a request: other methods are refused.
+/// Refuses all methods but GET and HEAD: no request changes anything here.
 pub(super) fn refuse_changes(request: &Request<()>) -> Result<(), Answer> {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(());
@@ -176,7 +176,7 @@ pub(super) fn refuse_changes(request: &Request<()>) -> Result<(), Answer> {
     Err(refusal.with("Allow", "GET, HEAD"))
 }
 
-/// The host that a request for a page names. It is this machine, which a page of strangers cannot name.
+/// The host that a request for a page names; it must be this machine, which a foreign page cannot name.
 pub(super) fn own_host<'r>(request: &'r Request<()>, guard: &Guard) -> Result<&'r str, Answer> {
     let host = header(request, HOST.as_str())
         .ok_or_else(|| Answer::refusal(StatusCode::BAD_REQUEST, "a request names its Host"))?;

@@ -63,8 +63,8 @@ impl Connection {
         Self { shared: Arc::clone(shared), conn, span, parker, lines: AtomicU64::new(0) }
     }
 
-    /// Takes a line, without its end, that arrived at that instant of [`now_ns`]; answers and clocks count
-    /// from there.
+    /// Takes a line, without its end, that arrived at `arrived_ns`, an instant of [`now_ns`] from which
+    /// answers and clocks count.
     pub fn send(&self, line: &[u8], arrived_ns: u64) {
         let _within = self.span.enter();
         let number = self.lines.fetch_add(1, Relaxed) + 1;

@@ -137,7 +137,7 @@ impl Received {
         Self { link, number, received_ns, bytes: weight, fresh_token: token, content }
     }
 
-    /// Where it arrives: which connection the socket serves is known under the lock alone.
+    /// Where it arrives: only under the lock is it known which connection the socket serves.
     fn arrival(&mut self, state: &State) -> Arrival {
         let (bytes, fresh_token) = (self.bytes, self.fresh_token.take());
         Arrival { bytes, fresh_token, ..Arrival::of(state, self.link, self.number, self.received_ns) }

@@ -44,7 +44,7 @@ const KEEPALIVE_QUESTIONS: u32 = 6;
 /// The pause after a failure to accept, such as too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Accepts TCP connections for ever.
+/// Accepts TCP connections forever.
 pub(crate) async fn accept_tcp(shared: Arc<Shared>, listener: Arc<TcpListener>) {
     let handshakes = Newcomers::new(Refusal::Handshakes);
     loop {
@@ -74,7 +74,7 @@ async fn secure(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr, progre
     }
 }
 
-/// Accepts connections to a Unix socket for ever.
+/// Accepts connections to a Unix socket forever.
 pub(crate) async fn accept_unix(shared: Arc<Shared>, listener: Arc<UnixListener>) {
     loop {
         match listener.accept().await {
@@ -297,8 +297,8 @@ async fn feed_stranger(link: &SocketReader, framing: &mut Framing, bytes: &[u8],
     false
 }
 
-/// The bytes of a line that are looked at for HTTP: a peer may send one at a time, and each is looked at
-/// again.
+/// How many bytes of a line are checked for HTTP: a peer may send one byte at a time, and each time all are
+/// checked again.
 const MAX_REQUEST_LINE: usize = 2048;
 
 async fn write(shared: Arc<Shared>, link: SocketId, mut output: impl AsyncWrite + Unpin, wake: Arc<Notify>) {
@@ -323,7 +323,7 @@ async fn write(shared: Arc<Shared>, link: SocketId, mut output: impl AsyncWrite 
 }
 
 /// Writes everything, and reports each step to the state; breaks if the socket broke or serves nobody any
-/// more. Others have their turn after each piece of a long message. What TLS keeps of it is written as well.
+/// more. Others have their turn after each piece of a long message. What TLS buffers is written as well.
 pub(super) async fn write_all(
     shared: &Arc<Shared>,
     link: SocketId,

@@ -1,5 +1,5 @@
-//! Peers of a listener that are no connections yet ([`newcomers`]), with a note of each that leaves for
-//! another.
+//! Peers of a listener that are no connections yet ([`newcomers`]); each that makes room for another is
+//! logged.
 
 use std::net::SocketAddr;
 
@@ -14,13 +14,13 @@ pub(crate) use newcomers::Progress;
 /// The peers of one listener. They end with it.
 #[derive(Debug)]
 pub(super) struct Newcomers {
-    /// Why one leaves for another.
+    /// Why a peer is turned away that makes room for another.
     reason: Refusal,
     peers: newcomers::Newcomers,
 }
 
 impl Newcomers {
-    /// Nobody yet; one that leaves for another is turned away for that reason.
+    /// No peers yet. One that makes room for another is turned away for `reason`.
     pub(super) fn new(reason: Refusal) -> Self {
         Self { reason, peers: newcomers::Newcomers::default() }
     }

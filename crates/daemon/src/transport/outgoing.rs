@@ -76,7 +76,7 @@ impl Outgoing {
         &rest[..rest.len().min(PIECE_BYTES)]
     }
 
-    /// Notes that so many bytes of the piece are written. A part that is written to its end is freed.
+    /// Notes that `count` bytes of the piece are written. A part that is written to its end is freed.
     pub(super) fn advance(&mut self, count: usize) {
         self.written += count;
         while let Some(first) = self.parts.front()

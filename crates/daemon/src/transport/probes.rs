@@ -1,4 +1,4 @@
-//! A port for those who watch the daemon: its numbers for Prometheus, and whether it lives and takes work.
+//! A port for monitors of the daemon: its numbers for Prometheus, and whether it lives and takes work.
 //!
 //! No client is served here, nothing is changed, and no token is asked for.
 
@@ -32,10 +32,10 @@ const INDEX: &str = "\
 /readyz   200 if it takes new work, 503 if not
 ";
 
-/// Answers those who come, for ever.
+/// Answers monitors forever.
 pub(crate) async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, address: SocketAddr) {
-    // What a browser shows under a name that points here (DNS rebinding) is no monitor; other machines may
-    // know this one by any name.
+    // On a loopback address, a `Host` that does not name it is of a page in a browser (DNS rebinding), not of
+    // a monitor; other machines may know this one by any name.
     let guard = address.ip().to_canonical().is_loopback().then(|| Guard::new(address.ip(), &[]));
     let visitors = Newcomers::new(Refusal::Visitors);
     loop {
@@ -50,7 +50,7 @@ pub(crate) async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, addr
     }
 }
 
-/// Answers one until it leaves or is turned away.
+/// Answers a monitor until it leaves or is turned away.
 async fn visit(shared: Arc<Shared>, guard: Option<Guard>, mut stream: TcpStream, progress: Progress) {
     let mut ahead = Vec::new();
     loop {

@@ -110,7 +110,7 @@ fn asks_for_websocket(request: &Request<()>) -> bool {
     protocols.flat_map(|list| list.split(',')).any(|name| name.trim().eq_ignore_ascii_case("websocket"))
 }
 
-/// Accepts visitors for ever, over TLS if that is served; a page is for this machine alone.
+/// Accepts visitors forever, over TLS if that is served; a page is for this machine alone.
 pub(crate) async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, site: Arc<Site>) {
     let handshakes = Newcomers::new(Refusal::Handshakes);
     let visitors = Arc::new(Newcomers::new(Refusal::Visitors));

@@ -178,7 +178,7 @@ impl Reader {
     }
 }
 
-/// The same with a carriage return for each line feed: JSON takes both between tokens, and neither in a
+/// The same bytes with a carriage return for each line feed: JSON takes both between tokens, and neither in a
 /// string.
 fn without_line_feeds(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|&byte| if byte == b'\n' { b'\r' } else { byte }).collect()

@@ -213,7 +213,7 @@ impl<const N: usize, const V: usize, const R: usize> Tables<N, V, R> {
         self.leave(state, decided, self.regions_of[cell], value)
     }
 
-    /// Counts that a value has one place less in some regions; false if it has none left.
+    /// Records that a value has one place less in some regions; false if it has none left.
     #[inline]
     fn leave(
         &self,

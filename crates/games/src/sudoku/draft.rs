@@ -117,7 +117,7 @@ impl<'a> Editor<'a> {
     }
 
     /// What concerns no cell.
-    fn whole(&self) -> Vec<Edit> {
+    fn whole(&self, keeps_lists: bool) -> Vec<Edit> {
         let text = self.layout.text();
         let mover =
             mover_edit(&text, self.layout.mover, |mover| Layout { mover, ..self.layout.clone() }.text());
@@ -141,6 +141,8 @@ impl<'a> Editor<'a> {
             taboo: Vec::new(),
             scores: [0; 2],
             mover: Side::First,
+            // Without lists that the rules refuse there is a position that can be played.
+            allowed: if keeps_lists { self.layout.allowed.clone() } else { [None, None] },
             ..self.layout.clone()
         };
         let clear = Edit::of("Board", vec![Choice::new("Clear", &text, &empty.text())]);
@@ -148,7 +150,7 @@ impl<'a> Editor<'a> {
     }
 }
 
-/// Some cells with one that they lack, or without one that is among them.
+/// The cells with `cell` added, or without it if it is among them.
 fn toggled(cells: &[u16], cell: u16) -> Vec<u16> {
     if cells.contains(&cell) {
         cells.iter().copied().filter(|&known| known != cell).collect()
@@ -171,6 +173,7 @@ pub(super) fn edits(rules: &Rules, given: &str, effort: &Arc<Effort>) -> Draft {
         Err(_) => layout.stated_rules().has_owners,
     };
     let lists = choice.as_ref().ok().and_then(|choice| choice.allowed.clone());
+    let keeps_lists = choice.is_ok();
     let position = choice.map_err(TextFault::from).and_then(|choice| {
         let game = Sudoku::new(choice);
         layout.clone().position(&game.heeding(effort).unwrap_or_else(|| game.clone()))
@@ -188,8 +191,24 @@ pub(super) fn edits(rules: &Rules, given: &str, effort: &Arc<Effort>) -> Draft {
     let mut edits = editor.values(is_bound);
     edits.extend(editor.declared());
     edits.extend(lists.iter().flat_map(|lists| editor.allowed(lists)));
-    edits.extend(editor.whole());
+    edits.extend(editor.whole(keeps_lists));
     let mut board = layout.board();
     board.marks = layout.value_marks("declared", &layout.taboo);
     Draft { text: layout.text(), board: Some(board), edits, fault }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clearing_the_board_mends_lists_that_the_rules_refuse() {
+        let classic = Rules::new(vec![("preset", "classic".into())]);
+        let given = format!("2 2{} ; scores 0 0 ; mover 1 ; allowed1 0,0 ; allowed2 0,1", " .".repeat(16));
+        let draft = edits(&classic, &given, &Effort::free());
+        assert!(draft.fault.is_some(), "the rules refuse the lists");
+        let clear = draft.edits.iter().find(|edit| edit.what == "Board").unwrap();
+        let cleared = edits(&classic, &clear.choices[0].change.apply(&draft.text), &Effort::free());
+        assert_eq!((cleared.fault, cleared.text.contains("allowed")), (None, false));
+    }
 }

@@ -2,8 +2,8 @@
 //!
 //! Points depend on which cells are full, and whether a move fills its cell or passes depends on which
 //! solutions are left. So a position is a few sets of bits: the empty cells, the moves that are legal and not
-//! declared, and some solutions of the puzzle, one bit each. A move that none of the solutions left has is
-//! taboo. No node needs a solver.
+//! declared, and some solutions of the puzzle, one bit each. A move that occurs in none of the solutions left
+//! is taboo. No node needs a solver.
 //!
 //! **Exact** if all solutions are known and all passes are listed. Two passes that stay legal exactly as long
 //! as each other cancel: a player who gains by one is answered by the other, and nothing has changed. So each
@@ -130,7 +130,7 @@ impl<const C: usize, const W: usize, const S: usize> Filling<C, W, S> {
     }
 }
 
-/// How many regions have so many empty cells.
+/// How many of these regions have `cells` empty cells.
 #[inline]
 fn regions_with(missing: [u32; 3], cells: u32) -> usize {
     missing.into_iter().filter(|&missing| missing == cells).count()

@@ -79,7 +79,7 @@ impl Layout {
         Ok(Self::read(text)?)
     }
 
-    /// The same, which says where the text is wrong.
+    /// The same, with the place where the text is wrong.
     pub(super) fn read(text: &str) -> Result<Self, TextFault> {
         let mut parts = text.split(';');
         let cells = parts.next().unwrap_or_default();

@@ -89,11 +89,11 @@ where
     Root { start: root.start.clone(), plies: root.plies.clone(), pos: root.pos.clone() }
 }
 
-/// A player that sees the game so; it proves nothing.
+/// A player that sees the game in this way; it proves nothing.
 pub(super) struct Unknowing<S>(S);
 
 impl<S> Unknowing<S> {
-    /// A player of the game made of one of the game without taboo moves.
+    /// A player of the whole game, made from a player of the game without taboo moves.
     #[must_use]
     pub(super) fn new(player: S) -> Self {
         Self(player)

@@ -24,7 +24,7 @@ const ELSEWHERE: usize = 4;
 /// The moves elsewhere at the root.
 const ELSEWHERE_AT_ROOT: usize = 128;
 
-/// The naive game with few moves, but at the root.
+/// The naive game with few moves, except at the root.
 #[derive(Clone, PartialEq)]
 pub(super) struct Narrow(Naive);
 
@@ -40,7 +40,7 @@ impl Narrow {
         if pos.is_playable(cell, pos.mover()) { pos.open_values(self.0.rules().grid(), cell) } else { 0 }
     }
 
-    /// Those of the moves that are tried at the root, at least so many if there are.
+    /// The moves that are tried at the root: at least `least` of `moves`, if there are as many.
     fn at_root(&self, pos: &Position, moves: &[Fill], least: usize) -> Vec<Fill> {
         let grid = self.0.rules().grid();
         let regions = |mv: &Fill| grid.regions_of(mv.cell.into()).into_iter();
@@ -65,7 +65,7 @@ impl Narrow {
         near
     }
 
-    /// Appends the moves in the regions with so many empty cells, each move once.
+    /// Appends the moves in the regions with `missing` empty cells, each move once.
     fn moves_where(&self, pos: &Position, missing: u32, out: &mut Vec<Fill>) {
         let grid = self.0.rules().grid();
         for (region, cells) in grid.regions().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The default player: the search on the race (`filling`) that a position is.
+//! The default player: it searches the race (`filling`) that a position amounts to.
 
 use super::eval::Points;
 use super::filling::Filling;
@@ -187,7 +187,7 @@ impl Question<'_> {
         SearchResult { lines }
     }
 
-    /// What the known solutions say of a move.
+    /// What the known solutions say about a move.
     fn effect(&self, mv: Fill) -> Effect {
         if self.solutions.found.iter().any(|found| found[usize::from(mv.cell)] == mv.value) {
             Effect::Fills(mv.cell)

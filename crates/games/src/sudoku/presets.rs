@@ -80,7 +80,7 @@ impl Preset {
     }
 }
 
-/// What a start text says of the game: its shape, and what belongs to presets other than `classic`.
+/// What a start text says about the game: its shape, and what belongs to presets other than `classic`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StatedRules {
     /// Rows and columns of a block.

@@ -1,8 +1,8 @@
 //! The player `published`: minimax with alpha-beta and iterative deepening as a student team published it
 //! ("Assignment A2: Team 33", 2023, `sudokuai.py`), with its heuristics each on or off.
 //!
-//! It knows no taboo moves but those that were declared. It keeps the best value over all depths, so that a
-//! shallow one that was too high is never corrected; that is its own.
+//! It knows no taboo moves but those that were declared. As in the original, it keeps the best value over all
+//! depths, so that a shallow value that was too high is never corrected.
 
 use std::ops::RangeInclusive;
 
@@ -38,8 +38,8 @@ pub(super) struct PublishedPlayer<E> {
 }
 
 impl<E> PublishedPlayer<E> {
-    /// The player with an evaluation, an order of moves, the seed of its shuffles, and the most depth, if it
-    /// is limited.
+    /// The player with an evaluation, an order of moves, the seed of its shuffles, and a depth limit if
+    /// `depth` gives one.
     #[must_use]
     pub(super) fn new(evaluator: E, order: MoveOrder, seed: u64, depth: Option<u32>) -> Deepening<Self> {
         Deepening(Self { evaluator, order, seed, depth, moves: Vec::new(), candidates: Vec::new() })

@@ -21,7 +21,7 @@ pub(super) const FULL: &str = "full";
 /// The ending of games in which neither player has a cell left to play.
 pub(super) const STUCK: &str = "stuck";
 
-/// Points for completing so many regions with one value.
+/// The points for a value, by the number of regions that it completes.
 pub(super) const POINTS: [i32; 4] = [0, 1, 3, 7];
 
 /// Competitive Sudoku on a board of a fixed shape, with fixed cells that each player is allowed.

@@ -40,7 +40,7 @@ pub(super) struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// The index to begin with among so many.
+    /// The index to begin with, below `among`.
     pub(super) fn start(&mut self, among: usize) -> usize {
         self.random.as_mut().map_or(0, |random| random.below(among))
     }

@@ -19,8 +19,8 @@ pub(super) struct Solutions {
 }
 
 impl Solutions {
-    /// The solutions of a position: as many as `limit` if there are more, fewer if so many guesses do not
-    /// suffice.
+    /// At most `limit` solutions of a position; fewer than there are if `guesses` guesses do not suffice to
+    /// find them.
     #[must_use]
     pub(super) fn of(game: &Sudoku, pos: &Position, limit: usize, mut guesses: u64) -> Self {
         let values: Vec<u8> = pos.squares().iter().map(|square| square.value).collect();

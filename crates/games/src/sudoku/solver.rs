@@ -155,9 +155,9 @@ const CLUES_A_NODE: u64 = 4;
 pub enum Solved {
     /// A solution.
     By(Vec<u8>),
-    /// That there is none.
+    /// The board has no solution.
     Never,
-    /// Neither within its nodes.
+    /// Neither was found within the nodes.
     Unknown,
 }
 

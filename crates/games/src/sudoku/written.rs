@@ -13,7 +13,7 @@ pub(super) fn write(game: &Sudoku, pos: &Position) -> String {
     Layout::of(game, pos).text()
 }
 
-/// Before the moves that are declared taboo.
+/// What stands before the moves that are declared taboo.
 pub(super) const TABOO: &str = " ; taboo";
 
 impl Layout {

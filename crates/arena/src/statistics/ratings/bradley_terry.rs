@@ -5,13 +5,14 @@ use super::super::normal::Z_95;
 use super::super::{Estimate, Pairing};
 use super::matrix::{self, Matrix};
 
-/// The change of a strength at which it is found.
+/// The iteration ends when no strength changes by more than this, in logits.
 const TOLERANCE: f64 = 1e-10;
 
 /// The most steps: a dozen is usual, and each factor of e in the odds takes one more.
 const STEPS: usize = 200;
 
-/// The change of a strength, in logits, at which the prior's additions are not computed anew: 0.002 Elo.
+/// The additions of the prior are computed anew until no strength changes by more than this, in logits: 0.002
+/// Elo.
 const PRIOR_TOLERANCE: f64 = 1e-5;
 
 /// The most times that the additions of a prior are computed anew: a handful is usual.
@@ -70,12 +71,13 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Fits the strengths of players from 0 on by Newton's method, which a concave likelihood with a finite
-    /// maximum leads there. It has one if results connect all players with each other or with a fixed one;
-    /// without a prior, each must have made points against the others, if not itself then through others.
+    /// Fits the strengths of players, numbered from 0, by Newton's method. It converges, because the
+    /// likelihood is concave, if there is a finite maximum: results must connect all players with each other
+    /// or with a fixed one and, without a prior, each must have made points against the others, directly or
+    /// through others.
     ///
     /// # Panics
-    /// If a player is not among so many.
+    /// If a pairing or a fixed strength names a player whose number is not below `players`.
     #[must_use]
     pub fn new(players: usize, pairings: &[Pairing], known: &Assumptions) -> Self {
         let mut free = vec![true; players];
@@ -113,8 +115,8 @@ impl Fit {
     /// A player's strength in Elo; the error is that of its distance from the origin, so that a fixed
     /// player has none.
     ///
-    /// The errors take the pairs of games as they were seen to vary (the robust or sandwich estimate: P. J.
-    /// Huber 1967): the inverse of the information around the seen variance of the slope.
+    /// The errors follow the variance that was seen among the pairs of games (the robust or sandwich
+    /// estimate: P. J. Huber 1967): the inverse of the information around the seen variance of the slope.
     ///
     /// # Panics
     /// If there is no such player.
@@ -194,10 +196,10 @@ impl Met<'_> {
         (self.games + self.prior) * logistic(lead) * logistic(-lead)
     }
 
-    /// The sum of the squares of what each pair of games, and each game without a pair, was beyond what is
-    /// expected. `known` is the variance of the lead, by the information: of what this comes from, a pair has
-    /// drawn the strengths to itself, and looks nearer to what is expected than it was. That part is put back
-    /// as it is in the model.
+    /// The sum of the squares of the residuals, one for each pair of games and each game without a pair. Each
+    /// of them has drawn the strengths to itself, which makes its residual look smaller than it was; the
+    /// missing part is added as the model predicts it. `known` is the variance of the lead, by the
+    /// information.
     fn squares(&self, strengths: &[f64], known: f64) -> f64 {
         let (expected, lead) = (self.expected(strengths), self.lead(strengths));
         let game = logistic(lead) * logistic(-lead);
@@ -309,8 +311,8 @@ impl<'a> Results<'a> {
     }
 
     /// Newton's step: the slope divided by the information, by conjugate gradients (Hestenes and Stiefel
-    /// 1952) with the diagonal as the preconditioner. They take a product with the pairings each, where an
-    /// inverse takes the cube of the players.
+    /// 1952) with the diagonal as the preconditioner. Each iteration takes one pass over the pairings, where
+    /// an inverse takes time that grows with the cube of the number of players.
     fn step(&self, strengths: &[f64]) -> Vec<f64> {
         let weights: Vec<f64> = self.met.iter().map(|met| met.information(strengths)).collect();
         let mut diagonal = vec![0.0; strengths.len()];

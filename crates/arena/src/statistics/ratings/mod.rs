@@ -1,10 +1,10 @@
 //! Ratings of many players from all their results at once: the Bradley-Terry model, with a draw as half a
 //! win.
 //!
-//! A finite difference explains results only among players of whom each has made points against each other
-//! one, if not itself then through others (Ford 1957); so a player that won all its games stands above the
-//! others at no known distance, and the others are rated without it. [`rate`] mixes no prior in: two players'
-//! ratings differ by the Elo of their match. A [`Fit`] can have one, and players whose strength is known.
+//! A finite difference explains results only among players who have all made points against each other,
+//! directly or through others (Ford 1957); so a player that won all its games stands above the others at no
+//! known distance, and the others are rated without it. [`rate`] uses no prior: two players' ratings differ
+//! by the Elo of their match. A [`Fit`] can use one, and fixed strengths of known players.
 //!
 //! Sources: R. A. Bradley and M. E. Terry, "Rank Analysis of Incomplete Block Designs" (1952); L. R. Ford,
 //! "Solution of a Ranking Problem from Binary Comparisons" (1957); D. R. Hunter, "MM algorithms for
@@ -48,11 +48,11 @@ pub enum Anchor {
     Player(usize),
 }
 
-/// Rates so many players by their results, the strongest first.
+/// Rates players by their results, the strongest first.
 ///
-/// The errors take the pairs of games as they were seen to vary around what the ratings expect (the robust or
-/// sandwich estimate: P. J. Huber 1967), so that neither draws nor openings that favour a side make them
-/// wrong.
+/// The errors follow the variance that was seen among the pairs of games around what the ratings expect (the
+/// robust or sandwich estimate: P. J. Huber 1967), so that neither draws nor openings that favour a side make
+/// them wrong.
 ///
 /// ```
 /// use plyd_arena::statistics::ratings::{Anchor, rate};
@@ -66,7 +66,7 @@ pub enum Anchor {
 /// ```
 ///
 /// # Panics
-/// If a pairing names a player who is not among so many.
+/// If a pairing names a player whose number is not below `players`.
 #[must_use]
 pub fn rate(players: usize, pairings: &[Pairing], anchor: Anchor) -> Vec<Rating> {
     let groups = groups::comparable(players, pairings);

@@ -42,12 +42,12 @@ pub enum Model {
     /// The difference on the logistic curve, as the Elo of a match is given.
     #[default]
     Logistic,
-    /// The lead of the score over 1/2 in standard deviations of a game, 800 / ln 10 to one: the effort of a
+    /// The lead of the score over 1/2 in standard deviations of a game, times 800 / ln 10: the length of a
     /// test then depends neither on draws nor on openings.
     Normalized,
 }
 
-/// What a test says of the results so far.
+/// What a test says about the results so far.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Assessment {
     /// The log-likelihood ratio of H1 to H0.
@@ -87,8 +87,8 @@ pub enum InvalidSprt {
 }
 
 impl Sprt {
-    /// A test that accepts H1 wrongly with the probability `alpha` and H0 wrongly with the probability
-    /// `beta`, both about so and at most.
+    /// A test that wrongly accepts H1 with the probability `alpha` and H0 with the probability `beta`; both
+    /// are approximate upper bounds.
     ///
     /// # Errors
     /// What is wrong with the numbers.
@@ -153,7 +153,7 @@ impl Sprt {
         self.assess(tally).verdict
     }
 
-    /// All that the test says of these results.
+    /// All that the test says about these results.
     #[must_use]
     pub fn assess<const N: usize>(&self, tally: &Tally<N>) -> Assessment {
         let llr = self.llr(tally);

@@ -1,4 +1,4 @@
-//! A game's book agrees with itself: what a position is worth, its moves are.
+//! Whether a game's book agrees with itself: a position is worth as much as its best move.
 
 use crate::engine::Playable;
 use crate::engine::book::worth;

@@ -1,9 +1,9 @@
-//! How much tests check: all games of a registry or one that a person works on, and whole or by samples.
+//! How much the tests check: all games of a registry or the one being worked on, in full or by samples.
 
 use crate::engine::Entry;
 
 /// The games of a registry that are to be tested: all, or the one that the environment variable `PLYD_GAME`
-/// names, as in `PLYD_GAME=ijk cargo test`. Every test of all games asks it.
+/// names, as in `PLYD_GAME=ijk cargo test`. Every test that runs over all games calls this.
 ///
 /// ```no_run
 /// use plyd_core::engine::conformance::{all, chosen};
@@ -22,8 +22,8 @@ pub fn chosen(registry: &[&'static Entry]) -> Vec<&'static Entry> {
     named(registry, name.as_deref()).unwrap_or_else(|unknown| panic!("{unknown}"))
 }
 
-/// Whether tests that take long are run whole: with `PLYD_WHOLE=1` in the environment, as `.ci/run` sets it.
-/// Else they take samples.
+/// Whether long tests are run in full: with `PLYD_WHOLE=1` in the environment, as `.ci/run` sets it.
+/// Otherwise they take samples.
 ///
 /// ```no_run
 /// use plyd_core::engine::conformance::is_whole;

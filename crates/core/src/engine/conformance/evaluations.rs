@@ -7,7 +7,7 @@ use crate::engine::{AnyRoot, Engine, Entry, Fault, FaultCode, Line, Place, ToMov
 use crate::options::Options;
 use crate::search::Control;
 
-/// The most moves of a position in which players are asked.
+/// The largest number of moves of a position in which players are asked.
 const MOVES: usize = 300;
 /// How many of its moves they are asked about one by one.
 const ALONE: usize = 8;
@@ -35,7 +35,7 @@ struct PlayerAnswers {
 /// Whether each player refuses an evaluation or plays by it, so that none is replaced by another in silence.
 ///
 /// With two evaluations that value positions differently, a player has to find something else in some of
-/// them. One that gives no values, or none but proven ones, needs no evaluation and may take any.
+/// them. A player that gives no values, or only proven ones, needs no evaluation and may take any.
 ///
 /// ```
 /// use plyd_core::engine::conformance::evaluations;
@@ -44,7 +44,7 @@ struct PlayerAnswers {
 /// ```
 ///
 /// # Errors
-/// The first two evaluations with which a player does the same; a player that takes none.
+/// Names the first two evaluations by which a player plays alike, or a player that takes none.
 pub fn evaluations(game: &'static Entry) -> Result<(), String> {
     let (mut whole, mut alone) = (Vec::new(), Vec::new());
     for sample in few(game, usize::MAX, MOVES)? {
@@ -72,8 +72,8 @@ pub fn evaluations(game: &'static Entry) -> Result<(), String> {
             return Err(format!("{name}: it takes none of the evaluations"));
         }
         for question in whole.iter().chain(&alone) {
-            // Best play may come to the same by evaluations that differ; a move by itself seldom does. Who
-            // gave no value of its own to a whole position gives none to a move.
+            // Best play may be the same by different evaluations; the value of a single move seldom is. A
+            // player that gave no estimate for whole positions gives none for a move.
             if question.depth == 1 && !guesses(&answers) {
                 break;
             }
@@ -95,7 +95,7 @@ pub fn evaluations(game: &'static Entry) -> Result<(), String> {
     Ok(())
 }
 
-/// The first two evaluations that differ, but not in what the player found.
+/// The first two evaluations that differ while the player found the same by both.
 fn alike(answers: &[PlayerAnswers]) -> Option<[&'static str; 2]> {
     answers.iter().enumerate().find_map(|(at, one)| {
         let is_alike = |other: &&PlayerAnswers| one.values != other.values && one.lines == other.lines;
@@ -103,7 +103,7 @@ fn alike(answers: &[PlayerAnswers]) -> Option<[&'static str; 2]> {
     })
 }
 
-/// Whether the player gives values that are not proven, which are an evaluation's.
+/// Whether the player gives unproven values, which must come from an evaluation.
 fn guesses(answers: &[PlayerAnswers]) -> bool {
     let mut lines = answers.iter().flat_map(|answers| answers.lines.iter().flatten());
     lines.any(|line| line.value.is_some_and(|value| value.proof.is_none()))

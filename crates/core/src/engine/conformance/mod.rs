@@ -1,8 +1,8 @@
 //! What every game promises, checked on random games, on hostile texts and by asking its players.
 //!
 //! In the manner of OpenSpiel's conformance suite: the checks know no game, so a new game is checked by being
-//! registered; one of another crate calls [`all`] in a test. Whether the rules are the right ones is left to
-//! perft counts and oracles.
+//! registered; a game in another crate calls [`all`] in a test. Perft counts and oracles check whether the
+//! rules are the right ones.
 
 use crate::effort::Effort;
 use crate::game::{Game, Root, Rules, Side, Turn};
@@ -28,9 +28,9 @@ pub use players::{announced, wins_in_one};
 pub use samples::{Sample, counted, few, next, samples};
 pub use suite::{CHECKS, Check, all, announcements, counts, entry, hostile_texts, name, rules, wins};
 
-/// A position with more moves than this has some of them played and taken back, others all.
+/// In a position with more moves than this, only some of them are played and taken back; otherwise all are.
 const MANY: usize = 128;
-/// How many of many.
+/// How many moves of such a position are played.
 const PLAYED: usize = 8;
 
 /// Plays random games from `start` until `plies` plies are checked; gives the number of finished games.
@@ -71,7 +71,7 @@ macro_rules! ensure {
 
 /// Checks one position and gives what can be played in it: nothing when the game is over.
 ///
-/// Of more than [`MANY`] moves only [`PLAYED`], drawn, are played and taken back.
+/// If there are more than [`MANY`] moves, only [`PLAYED`] random ones are played and taken back.
 fn ply<G: Playable>(
     game: &G,
     root: &Root<G>,
@@ -149,7 +149,8 @@ impl<G: Playable> View<G> {
     }
 }
 
-/// A move played and taken back leaves no trace, and its hash is known before; gives the position after it.
+/// Checks that a move played and taken back leaves no trace, and that its hash was predicted; gives the
+/// position after it.
 fn undo<G: Playable>(
     game: &G,
     pos: &G::Position,
@@ -168,10 +169,10 @@ fn undo<G: Playable>(
     Ok(played)
 }
 
-/// The position's text reads back as an equal position, with an equal hash made from scratch.
+/// Checks that the position's text reads back as an equal position, with an equal hash made from scratch.
 fn text<G: Playable>(game: &G, pos: &G::Position) -> Result<(), String> {
     if game.is_undecided(pos) {
-        // The position may be impossible, which a reader with more effort to spend finds out.
+        // The position may be impossible, and a reader with more effort to spend may find that out.
         return Ok(());
     }
     let text = game.position_text(pos);
@@ -186,7 +187,7 @@ fn text<G: Playable>(game: &G, pos: &G::Position) -> Result<(), String> {
     Ok(())
 }
 
-/// The images under the symmetries of the rules are worth the same.
+/// Checks that the images under the symmetries of the rules have the same value.
 fn images<G: Playable>(game: &G, pos: &G::Position) -> Result<(), String> {
     let worth = |pos: &G::Position| {
         let mut moves = Vec::new();

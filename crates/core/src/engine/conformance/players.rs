@@ -1,4 +1,4 @@
-//! Whether players win what they can win at once, and keep what they announce, in positions of random games.
+//! Whether players play a win in one and carry out what they announce, in positions of random games.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use crate::zobrist::SplitMix64;
 const NODES: u64 = 10_000;
 /// The nodes of a search that has to find an announced distance again.
 const NODES_AGAIN: u64 = 2_000_000;
-/// A random game is given up after so many plies.
+/// Plies after which a random game is given up.
 const LONG: usize = 300;
-/// Results are looked for in so many plies before a game's end.
+/// How many plies before a game's end results are looked for.
 const NEAR: usize = 8;
-/// A win in one is looked for in so many of a game's last positions, by trying all moves.
+/// How many of a game's last positions are searched for a win in one, by trying all moves.
 const LATE: usize = 4;
-/// Of a result within so many plies, all replies and all outcomes are tried.
+/// A result within this many plies is checked against all replies and all outcomes.
 const SHORT: u32 = 3;
-/// Of any other, as many games are played, the first against the player itself.
+/// For any other result, this many games are played, the first against the player itself.
 const GAMES: usize = 3;
 
-/// Asks a player in the last positions of random games in which some move wins at once; gives how many there
-/// were in so many games.
+/// Asks a player for its move in late positions of `games` random games in which some move wins at once;
+/// gives the number of these positions.
 ///
-/// In games that score, in which the widest margin counts, any move that is proven to win will do.
+/// In games that score, where the widest margin counts, any move that is proven to win is accepted.
 ///
 /// ```
 /// use plyd_core::engine::conformance::wins_in_one;
@@ -76,7 +76,7 @@ fn win_in_one(root: &dyn AnyRoot, me: Side) -> Result<Option<String>, String> {
     Ok(None)
 }
 
-/// Whether some of so many random games end with a move that wins them.
+/// Whether any of `games` random games ends with a move that wins it.
 ///
 /// # Errors
 /// A move that is listed cannot be played.
@@ -93,11 +93,11 @@ pub(super) fn ends_with_win(start: &Arc<dyn AnyRoot>, seed: u64, games: usize) -
     Ok(false)
 }
 
-/// Asks a player in positions of random games, most of them near the end, and plays each win and each loss
-/// out that it announces; gives how many there were in so many games.
+/// Asks a player for its move in positions of `games` random games, most of them near the end, and plays out
+/// each win and each loss that it announces; gives the number of announcements.
 ///
-/// The side that wins is played by the player, and has to find the win again, within the plies that are left,
-/// after whatever is replied and whatever chance does.
+/// The player itself plays the winning side, and has to find the win again, within the plies that are left,
+/// whatever the replies and whatever chance does.
 ///
 /// ```
 /// use plyd_core::engine::conformance::announced;

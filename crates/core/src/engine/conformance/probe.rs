@@ -4,7 +4,7 @@ use crate::game::{Game, Turn};
 use crate::score::{Score, Value};
 use crate::search::thread::final_value;
 
-/// Wins and losses within so many plies are searched to their end.
+/// Wins and losses within this many plies are searched to their end.
 const SHORT: u32 = 3;
 /// The most positions that a search visits.
 const MOST: usize = 20_000;
@@ -17,11 +17,11 @@ type Bounds = (Score, Score);
 
 const UNKNOWN: Bounds = (Score::from_raw(-Score::INFINITE.raw()), Score::INFINITE);
 
-/// Compares the probe's value of a position, in which a player is to move, with what it and the end of the
-/// game say of the positions after the moves.
+/// Checks that the probe's value of a position with a player to move agrees with the values of the positions
+/// after its moves, as the probe and the end of the game give them.
 ///
 /// # Errors
-/// What does not agree.
+/// Says what does not agree.
 pub(super) fn check<G: Game>(game: &G, pos: &G::Position) -> Result<(), String> {
     compare(game, pos, &|pos| game.probe(pos))
 }
@@ -39,7 +39,7 @@ fn compare<G: Game>(game: &G, pos: &G::Position, probe: Probe<'_, G>) -> Result<
     if least > claimed.1 || most < claimed.0 {
         return Err(format!("its probe gives {value:?}, its moves something from {least:?} to {most:?}"));
     }
-    // What is claimed of so few plies must be found in them.
+    // A claim about so few plies must be confirmed by searching them.
     let is_found = (!claimed.0.is_win() || least >= claimed.0) && (!claimed.1.is_loss() || most <= claimed.1);
     if plies.is_some() && !is_found {
         return Err(format!("its probe gives {value:?}, which its moves do not prove"));
@@ -62,7 +62,8 @@ struct FullWidth<'a, G: Game> {
 }
 
 impl<G: Game> FullWidth<'_, G> {
-    /// What so many plies prove of a position from the view of its side; none if there are too many.
+    /// What a search of `plies` plies proves about a position, from the view of its side; none if it would
+    /// visit too many positions.
     fn within(&mut self, pos: &mut G::Position, plies: u32, is_root: bool) -> Option<Bounds> {
         self.left = self.left.checked_sub(1)?;
         let game = self.game;
@@ -162,7 +163,7 @@ mod tests {
             (3, bound(Score::win_in(3)), false),
             (4, Value::proven(Score::win_in(3)), true),
             (4, bound(Score::win_in(2)), false),
-            // Of what lies further away only a contradiction is found.
+            // A claim about more plies is only checked for contradictions.
             (9, bound(Score::loss_in(70)), true),
             (9, Value::guess(Score::DRAW), false),
         ] {

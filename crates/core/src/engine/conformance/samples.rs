@@ -1,5 +1,5 @@
-//! The positions that a game brings, in which it can be checked: its start, those with counts, and those of
-//! its benchmark.
+//! The positions that a game supplies for its checks: its start, those with perft counts, and those of its
+//! benchmark.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::engine::settings;
 use crate::engine::{AnyRoot, Entry, ToMove};
 use crate::game::Rules;
 
-/// A position that a game brings: rules, and where it starts.
+/// A position that a game supplies: rules, and where it starts.
 ///
 /// ```
 /// use plyd_core::engine::conformance::Sample;
@@ -31,7 +31,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// A sample from the rules as `name=value` with commas, or nothing, and the position's text, or nothing.
+    /// A sample from rules, written as `name=value` joined by commas, and a position's text; either may be
+    /// empty.
     ///
     /// # Errors
     /// A rule that the game does not have, or a value that it does not take.
@@ -58,7 +59,7 @@ impl Sample {
     /// The position.
     ///
     /// # Errors
-    /// The game refuses it.
+    /// The game refuses the rules or the position.
     pub fn root(&self) -> Result<Arc<dyn AnyRoot>, String> {
         (self.entry.open)(&self.rules, self.start.as_deref(), &Effort::free())
             .map_err(|error| format!("{self}: {error:?}"))
@@ -77,7 +78,7 @@ impl fmt::Display for Sample {
     }
 }
 
-/// All positions that a game brings.
+/// All positions that a game supplies.
 ///
 /// ```
 /// use plyd_core::engine::conformance::samples;
@@ -100,8 +101,8 @@ pub fn samples(entry: &'static Entry) -> Result<Vec<Sample>, String> {
     Ok(samples)
 }
 
-/// At most so many of these positions, with at most so many moves each, in which somebody is to move: of as
-/// many rules as can be.
+/// At most `most` of these positions that are not over and have at most `moves` moves or outcomes each,
+/// spread over as many different rules as possible.
 ///
 /// ```
 /// use plyd_core::engine::conformance::few;

@@ -1,5 +1,5 @@
-//! What random games have come by, for comparison with each new position: the moves of other positions, and
-//! which positions have which hash.
+//! What random games have met so far, to compare with each new position: moves of other positions, and the
+//! positions that have each hash.
 
 use std::collections::HashMap;
 use std::mem;
@@ -9,13 +9,13 @@ use crate::game::{Outcome, Turn, candidates};
 use crate::search::sort::sort_by_key;
 use crate::zobrist::SplitMix64;
 
-/// In each position, so many moves of other positions are asked about.
+/// How many moves of other positions are asked about in each position.
 const ASKED: usize = 64;
-/// So many positions are kept.
+/// How many positions are kept.
 const KEPT: usize = 20_000;
-/// So many pairs of different positions with one hash are compared.
+/// How many pairs of different positions with the same hash are compared.
 const PAIRS: usize = 100;
-/// Two positions with one hash are compared for so many plies.
+/// For how many plies two positions with the same hash are compared.
 const PLIES: usize = 300;
 
 /// What was seen under some rules.
@@ -50,8 +50,8 @@ impl<G: Playable> Seen<G> {
         Ok(())
     }
 
-    /// Whether indexes of the listed moves differ, and `is_legal` says of these moves and of those of other
-    /// positions what the list says.
+    /// Whether the listed moves have different indexes, and `is_legal` agrees with the list on these moves
+    /// and on those of other positions.
     pub(super) fn legality(
         &mut self,
         game: &G,
@@ -90,7 +90,8 @@ impl<G: Playable> Seen<G> {
 
     /// Whether a position has the same future as one with the same hash that was seen before.
     ///
-    /// A hash need not hold all of a game's history, nor what nobody found out about a position.
+    /// A hash need not cover all of a game's history, nor facts about a position that the rules have not
+    /// found out.
     pub(super) fn compare(
         &mut self,
         game: &G,
@@ -117,8 +118,8 @@ impl<G: Playable> Seen<G> {
     }
 }
 
-/// Whether the same random moves lead from two positions to the same result, less the points that are already
-/// scored.
+/// Whether the same random moves lead from two positions to the same result, not counting the points scored
+/// before.
 fn futures<G: Playable>(
     game: &G,
     one: &G::Position,

@@ -13,11 +13,11 @@ use super::players::ends_with_win;
 use super::samples::{Sample, counted, few, next, samples};
 use super::{announced, evaluations, is_whole, wins_in_one};
 
-/// A check of a game: what it checks, and the check, which gives the first fault.
+/// A check of a game: its name, and the function, which returns the first fault.
 pub type Check = (&'static str, fn(&'static Entry) -> Result<(), String>);
 
-/// All checks of a game, which know nothing of it. The counts come last: a game whose rules are new has none
-/// yet.
+/// All checks of a game; they know nothing about it beforehand. Perft counts come last, because a game with
+/// new rules has none yet.
 pub const CHECKS: &[Check] = &[
     ("the entry", entry),
     ("the rules", rules),
@@ -28,21 +28,22 @@ pub const CHECKS: &[Check] = &[
     ("the counts", counts),
 ];
 
-/// The plies that are checked under the default rules, and under each set of rules when tests are run whole.
+/// The plies that are checked under the default rules, and under each set of rules when tests are run in
+/// full.
 const PLIES: usize = 600;
 /// The plies that are checked under each other set of rules when tests take samples. The positions of the
 /// largest boards take most of the time of all checks.
 const SAMPLED_PLIES: usize = 100;
-/// Counts past this are left to the command `plyd perft`.
+/// Counts above this are left to the command `plyd perft`.
 const LIMIT: u64 = 3_000_000;
 /// The random games from each position in which players are asked.
 const GAMES: usize = 8;
 /// The random games from each position in which a win is looked for, if players found none.
 const MORE_GAMES: usize = 50;
-/// In how many of the positions that a game brings players are asked, and the most moves in one.
+/// The number of a game's sample positions in which players are asked, and the most moves that one may have.
 const SAMPLES: (usize, usize) = (6, 300);
 
-/// Makes all [`CHECKS`] of a game. A crate with a game of its own has this as a test:
+/// Runs all [`CHECKS`] on a game. A crate with a game of its own calls it in a test:
 ///
 /// ```
 /// # use plyd_core::nim::ENTRY;
@@ -58,7 +59,7 @@ pub fn all(game: &'static Entry) -> Result<(), String> {
 /// The longest name.
 const LONGEST: usize = 32;
 
-/// Whether a game can have this name: it stands in commands, in addresses of the page and in records.
+/// Checks a game's name, which appears in commands, in page addresses and in records.
 ///
 /// ```
 /// use plyd_core::engine::conformance::name;
@@ -68,7 +69,7 @@ const LONGEST: usize = 32;
 /// ```
 ///
 /// # Errors
-/// What names of games are like.
+/// Says what names of games look like.
 pub fn name(name: &str) -> Result<(), String> {
     let is_plain = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
     let are_words = name.split('-').all(|word| !word.is_empty());
@@ -82,8 +83,8 @@ pub fn name(name: &str) -> Result<(), String> {
     ))
 }
 
-/// Whether an entry says all that it has to, its levels and its positions for the benchmark can be read, and
-/// its lesson can be played.
+/// Whether an entry is complete, its levels and its benchmark positions can be read, and its lesson can be
+/// played.
 ///
 /// ```
 /// use plyd_core::engine::conformance::entry;
@@ -209,8 +210,8 @@ fn variants(game: &Entry) -> Vec<Rules> {
     variants
 }
 
-/// Whether texts that are no moves and no positions are refused, and what is a position has a text that reads
-/// back.
+/// Whether texts that are neither moves nor positions are refused, and each accepted position has a text that
+/// reads back.
 ///
 /// ```
 /// use plyd_core::engine::conformance::hostile_texts;
@@ -284,7 +285,7 @@ fn shown(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// Whether the rules lead to as many positions as others counted.
+/// Whether the perft of the rules gives the counts in the game's entry.
 ///
 /// ```
 /// use plyd_core::engine::conformance::counts;
@@ -294,7 +295,7 @@ fn shown(text: &str) -> String {
 /// ```
 ///
 /// # Errors
-/// The first count that is another; there are no counts.
+/// The first count that differs, or that there are no counts.
 pub fn counts(game: &'static Entry) -> Result<(), String> {
     let counted = counted(game)?;
     if counted.is_empty() {
@@ -312,7 +313,7 @@ pub fn counts(game: &'static Entry) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the strongest players win at once what they can: see [`wins_in_one`].
+/// Whether the strongest players play a win in one: see [`wins_in_one`].
 ///
 /// ```
 /// use plyd_core::engine::conformance::wins;
@@ -327,7 +328,7 @@ pub fn wins(game: &'static Entry) -> Result<(), String> {
     near(game, "no win in one", wins_in_one)
 }
 
-/// Whether the strongest players keep what they announce: see [`announced`].
+/// Whether the strongest players carry out what they announce: see [`announced`].
 ///
 /// ```
 /// use plyd_core::engine::conformance::announcements;
@@ -346,7 +347,7 @@ pub fn announcements(game: &'static Entry) -> Result<(), String> {
 /// A check of a player in random games from a position: the position, the player, a seed, and how many games.
 type Trial = fn(&Arc<dyn AnyRoot>, &str, u64, usize) -> Result<usize, String>;
 
-/// Tries the players that are as strong as they can be from positions that the game brings.
+/// Tries the strongest players, `default` and `tree`, in sample positions of the game.
 fn near(game: &'static Entry, nothing: &str, trial: Trial) -> Result<(), String> {
     for player in game.players().filter(|player| ["default", "tree"].contains(&player.name)) {
         let (mut found, mut has_wins) = (0, false);

@@ -18,13 +18,13 @@ use crate::search::tree::store::{Branch, Branches, Node, NodeId, Store};
 
 /// The weight of likelihoods beside values.
 const EXPLORE: f64 = 1.5;
-/// The advantage, in parts of what decides a game, at which a branch is tried a good third as often as the
-/// best.
+/// The disadvantage, as a part of an advantage that decides a game, at which a branch is tried a good third
+/// as often as the best.
 const TEMPERATURE: f64 = 0.4;
-/// What is proven of the best move if there are none.
+/// What is proven of the best move if there is no move.
 const NOTHING: (Score, Score) =
     (Score::from_raw(-Score::INFINITE.raw()), Score::from_raw(-Score::INFINITE.raw()));
-/// How finely branches are distinguished: so many parts of an advantage that decides a game.
+/// How finely branches are distinguished: into how many parts an advantage that decides a game is divided.
 const STEPS: i32 = 256;
 
 /// One thread that grows a tree.

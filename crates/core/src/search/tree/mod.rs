@@ -25,7 +25,7 @@ use crate::search::{Control, End, SearchParams, SearchResult, Searcher, UNLIMITE
 
 /// The visits of a search before further threads join it: starting them costs as much time.
 const ALONE: u32 = 32;
-/// The lines are looked at again once the visits have grown by one part in so many.
+/// The lines are looked at again once the visits have grown by one part in this many.
 const LOOK_PARTS: u32 = 16;
 /// How full a pruned tree may be, in parts per million, so that it is worth pruning again.
 const ROOMY_PPM: u32 = 750_000;

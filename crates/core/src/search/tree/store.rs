@@ -11,7 +11,7 @@ use crate::score::{Score, Value};
 
 /// Nodes that are allocated together.
 const CHUNK: usize = 1 << 10;
-/// Nodes between two questions whether to give up a copy.
+/// Nodes between two checks whether to give up a copy.
 const ASKED: usize = 1 << 10;
 /// The value of a node is counted in such parts of a won game.
 pub(super) const ONE: f64 = (1 << 20) as f64;
@@ -44,8 +44,8 @@ pub(super) struct Branches<M> {
     pub(super) best: Score,
     /// The sum of the likelihoods of all branches.
     pub(super) sum: f32,
-    /// The smallest and the largest value that are not disproven of the best of the moves that are left out,
-    /// because they lose and others do not.
+    /// What is proven of the best of the moves that were left out because they lose while others do not: the
+    /// smallest and the largest value that are not disproven.
     pub(super) left_out: (Score, Score),
     /// Whether chance chooses.
     pub(super) is_chance: bool,
@@ -193,7 +193,7 @@ pub(super) struct Store<M> {
 }
 
 impl<M: Copy> Store<M> {
-    /// An empty store of at most so many bytes.
+    /// An empty store of at most `limit` bytes.
     pub(super) fn new(limit: usize) -> Self {
         let chunks = limit / (CHUNK * size_of::<Node<M>>()) + 2;
         Self {
@@ -341,8 +341,8 @@ impl<M: Copy> Store<M> {
         }
     }
 
-    /// Copies what hangs on a node of another store, and its counts, to a node of this one; behind nodes that
-    /// were visited less than `least` times nothing. None if it was given up halfway.
+    /// Copies what hangs on a node of another store, and its counts, to a node of this one, but nothing
+    /// behind nodes that were visited fewer than `least` times. None if it was given up halfway.
     fn graft(
         &self,
         other: &Self,

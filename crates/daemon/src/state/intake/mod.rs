@@ -88,7 +88,7 @@ pub(crate) enum Reserved {
     Unwanted,
 }
 
-/// When a client whose request found no room may ask again.
+/// When a client whose request found no room may ask again, in ms.
 const ROOM_RETRY_MS: u64 = 200;
 
 /// The refusal of a request for which there is no room.
@@ -98,7 +98,7 @@ pub(super) fn no_room() -> RequestError {
 }
 
 impl Intake {
-    /// Room as the limits say for so many connections, with nothing in it.
+    /// Room, all of it free: by the limits, for this number of connections.
     pub(super) fn new(limits: &Limits, connections: usize) -> Self {
         let all = Shares::new(limits.request_bytes_in_all, limits.request_bytes, connections);
         Self {
@@ -113,7 +113,7 @@ impl Intake {
 }
 
 impl State {
-    /// Whether a request of so many bytes fits; if it will later, the reader is woken then.
+    /// Whether a request of `bytes` fits; if it will fit later, the reader is woken then.
     fn room(&mut self, id: ConnId, bytes: usize) -> Room {
         let Self { conns, intake, .. } = self;
         let Some(held) = conns.get_mut(&id).map(|conn| &mut conn.held) else { return Room::Free };
@@ -195,7 +195,7 @@ impl State {
         self.leave_turns(id);
     }
 
-    /// Whether a decoded request of so many bytes must wait for room. With reserved room it need not.
+    /// Whether a decoded request of `bytes` must wait for room. With reserved room it need not.
     pub(super) fn awaits_room(&mut self, id: ConnId, bytes: usize) -> bool {
         let has_reserved = self.conns.get(&id).is_some_and(|conn| conn.held.reserved >= bytes);
         !has_reserved && !self.intake.doomed.contains(&id) && self.room(id, bytes) == Room::Later
@@ -222,7 +222,7 @@ impl State {
         true
     }
 
-    /// Notes that a request became a search, which may not end by itself and occupies so many bytes more;
+    /// Notes that a request became a search, which may not end by itself and occupies `more` bytes on top;
     /// false if there is no room for these. A connection's only request always has room.
     pub(super) fn holds_search(&mut self, id: ConnId, name: &str, more: usize) -> bool {
         let Some(held) = self.conns.get(&id).map(|conn| &conn.held) else { return true };
@@ -356,7 +356,7 @@ impl State {
         self.leave_turns(id);
     }
 
-    /// The same for room alone: what it waits for meanwhile is that its answers are read.
+    /// Leaves the queues for room, while it waits for its client to read.
     pub(super) fn cede_room(&mut self, id: ConnId) {
         self.leave_queue(id);
         self.leave_turns(id);

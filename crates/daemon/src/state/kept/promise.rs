@@ -12,7 +12,7 @@ use crate::state::{Conn, State};
 pub(crate) struct Promise {
     /// The hash of the token with which the client comes back.
     pub(super) token: TokenHash,
-    /// How long it is waited for.
+    /// How long the connection is kept.
     pub(super) keep_ns: u64,
     /// Until when, if it is away.
     pub(super) until_ns: Option<u64>,
@@ -38,7 +38,7 @@ impl State {
         !self.limits.resume.is_zero() && self.conns.get(&id).is_some_and(|conn| conn.remote)
     }
 
-    /// Promises a connection to be kept for so long, if there is room for one more; `token` is a fresh one.
+    /// Promises to keep a connection, if there is room for one more; `token` is a fresh one.
     pub(crate) fn promise(
         &mut self,
         id: ConnId,

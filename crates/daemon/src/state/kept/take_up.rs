@@ -27,7 +27,7 @@ impl State {
     ) -> Result<ConnId, RequestError> {
         let hash = TokenHash::of(token);
         let mut found = None;
-        // All are compared, whichever it is.
+        // Compares with all of them, so that the time does not depend on which one matches.
         for (id, conn) in &self.conns {
             let is_it = conn.promise.as_ref().is_some_and(|promise| promise.token.is_same(&hash));
             if is_it && conn.client == client && conn.stage == Stage::Open {

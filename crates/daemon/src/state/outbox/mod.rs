@@ -66,7 +66,7 @@ pub(super) enum Missed {
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     entries: VecDeque<QueuedMessage>,
-    /// The last messages that were taken, as far as they fit into so many bytes; 0: none are kept.
+    /// The last messages that were taken, as many as fit into `most_sent` bytes; 0: none are kept.
     sent: VecDeque<Sent>,
     sent_bytes: usize,
     most_sent: usize,
@@ -187,7 +187,7 @@ impl Outbox {
         batch
     }
 
-    /// From now on keeps what is taken, as far as it fits into so many bytes.
+    /// From now on keeps what is taken, as far as it fits into `most_bytes`.
     pub(super) fn keep_sent(&mut self, most_bytes: usize) {
         self.most_sent = most_bytes;
     }
@@ -221,9 +221,8 @@ impl Outbox {
         }
     }
 
-    /// There is a writer again: it gets what waits in the outbox of its own, then so many of the last
-    /// messages once more, and then what is new. Its time for large messages begins: nobody could read them
-    /// before.
+    /// There is a writer again: it gets what waits in its own outbox, then the last `again` messages once
+    /// more, and then what is new. Its time for large messages begins now: nobody could read them before.
     pub(super) fn go_on(&mut self, own: Self, again: usize, now_ns: u64) {
         self.is_away = false;
         self.progress_ns = now_ns;
@@ -262,7 +261,8 @@ impl Outbox {
         self.again_bytes + self.unsent_anew()
     }
 
-    /// The same without those that are queued once more: they are among what is kept as well.
+    /// [`unsent`](Self::unsent) without the bytes that are queued once more: these are among what is kept as
+    /// well.
     pub(super) fn unsent_anew(&self) -> usize {
         self.queued_bytes + self.held_bytes
     }
@@ -272,8 +272,8 @@ impl Outbox {
         self.unsent_anew() + self.entries.len() * PLACE_BYTES
     }
 
-    /// Whether the peer has been behind for so long, without a moment at which all was sent, that it reads
-    /// more slowly than so many bytes a second, after `grace`.
+    /// Whether the peer has been behind so long, without a moment at which all was sent, that it reads more
+    /// slowly than `bytes_a_second`, after `grace`.
     pub(super) fn is_behind(&self, grace: Duration, bytes_a_second: usize, now_ns: u64) -> bool {
         let needed = grace + Duration::from_millis((self.behind_bytes * 1000 / bytes_a_second) as u64);
         self.unsent_anew() > 0 && self.behind_since_ns.saturating_add(needed.as_nanos() as u64) < now_ns
@@ -290,8 +290,8 @@ impl Outbox {
         self.queued_large + self.held_large
     }
 
-    /// Whether the peer reads large messages more slowly than it must while others wait: so many bytes a
-    /// second, after `grace`.
+    /// Whether the peer reads large messages more slowly than it must while others wait: than
+    /// `bytes_a_second`, after `grace`.
     pub(super) fn is_slow(&self, grace: Duration, bytes_a_second: usize, now_ns: u64) -> bool {
         let needed = grace + Duration::from_millis((self.large_since * 1000 / bytes_a_second) as u64);
         self.unsent_large() > 0 && self.large_since_ns.saturating_add(needed.as_nanos() as u64) < now_ns

@@ -51,7 +51,7 @@ impl Schedule {
         self.admission_after(MAX_ROUNDS, claim, now_ns)
     }
 
-    /// The same with so many attempts before the rest is mended at once.
+    /// Like [`admission`](Self::admission), with this number of attempts before the rest is mended at once.
     pub(super) fn admission_after(&self, rounds: usize, claim: &Claim, now_ns: u64) -> Admission {
         let mut plan = self.plan(now_ns);
         let Some(debt) = plan.debt_of(claim) else { return Admission::Fits };

@@ -1,4 +1,4 @@
-//! What a search gets on top of its minimum, where the minimum was time on cores and no search: its first
+//! What a search gets on top of its minimum, if the minimum was time on cores but not a search: its first
 //! iteration was not complete by then, or other programs had the cores meanwhile.
 //!
 //! An extra is promised as a minimum is, piece by piece, as long as all that is promised still fits. Minimums
@@ -26,7 +26,7 @@ pub(in super::super) struct Progress {
 }
 
 impl AdmittedSearch {
-    /// What it lacks of a real search, to be had before its deadline.
+    /// How long it must still run before its deadline to be a real search, in ns.
     fn lacking(&self, progress: Progress, now_ns: u64) -> u64 {
         let Some(deadline_ns) = self.claim.deadline_ns.filter(|_| self.claim.class == Class::Move) else {
             return 0;
@@ -85,7 +85,7 @@ impl Schedule {
         }
     }
 
-    /// Promises a search so much more, if it fits.
+    /// Promises a search `ns` more, if that fits.
     fn promise_extra(&mut self, id: JobId, ns: u64, now_ns: u64) {
         let Some(debt) = self.searches.get(&id).and_then(|search| search.debt(id, ns)) else { return };
         if self.plan(now_ns).carries(&Debt { is_extra: true, ..debt })

@@ -97,7 +97,7 @@ impl AdmittedSearch {
         if self.used_ns < self.promised_ns { Rank::Promised } else { Rank::Turns(self.claim.class) }
     }
 
-    /// The rest of its minimum at an instant, to be had before its deadline.
+    /// The rest of its minimum at an instant, which it must get before its deadline.
     fn owed(&self, now_ns: u64) -> u64 {
         let running_ns = self.turn.map_or(0, |turn| now_ns.saturating_sub(turn.charged_ns));
         let owed_ns = self.promised_ns.saturating_sub(self.used_ns + running_ns);
@@ -141,7 +141,7 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// An empty schedule for so many cores.
+    /// An empty schedule for this number of cores.
     pub(super) fn new(cores: usize) -> Self {
         Self {
             cores: cores.max(1),
@@ -181,7 +181,7 @@ impl Schedule {
         self.held.saturating_sub(freed) + threads <= self.cores
     }
 
-    /// Whether so many threads could run now without pausing a search.
+    /// Whether `threads` could run now without pausing a search.
     pub(super) fn has_idle(&self, threads: usize) -> bool {
         self.running() + threads <= self.cores
     }

@@ -35,7 +35,7 @@ pub(crate) struct Unread {
 }
 
 impl Unread {
-    /// Room as the limits say for so many connections, with nothing in it.
+    /// Room, all of it free: by the limits, for this number of connections.
     pub(super) fn new(limits: &Limits, connections: usize) -> Self {
         let all = Shares::new(limits.unsent_bytes_in_all, limits.unsent_bytes, connections);
         Self { all, backlog: VecDeque::new(), is_pressed: false }

@@ -21,7 +21,7 @@ pub(crate) struct NotifySocket {
 }
 
 impl NotifySocket {
-    /// The one at an address: a path, or `@` and an abstract name. A message waits for so long at most.
+    /// The socket at an address: a path, or `@` and an abstract name. A message waits for `timeout` at most.
     ///
     /// # Errors
     /// It is neither, or the system gives no socket.
@@ -43,7 +43,7 @@ impl NotifySocket {
         self.socket.send_to_addr(message.as_bytes(), &self.address).map(drop)
     }
 
-    /// The time by the clock that both go by, in us.
+    /// The time of the monotonic clock, by which both go, in us.
     pub(crate) fn now_us(&self) -> i128 {
         let now = clock_gettime(ClockId::Monotonic);
         i128::from(now.tv_sec) * 1_000_000 + i128::from(now.tv_nsec) / 1_000

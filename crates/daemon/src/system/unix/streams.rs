@@ -1,4 +1,4 @@
-//! Reading and writing the streams of the process, of which it is known when that would block.
+//! Reading and writing the streams of the process; the system can say when that would block.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -25,12 +25,12 @@ pub(crate) fn write(output: &impl Output, bytes: &[u8]) -> io::Result<usize> {
     retried(output, PollFlags::OUT, || rustix::io::write(output, bytes))
 }
 
-/// Writes a part as it is possible now, if the output [is ready](is_ready).
+/// Writes as much as is possible without blocking, if the output [is ready](is_ready).
 pub(crate) fn write_once(output: &impl Output, bytes: &[u8]) -> io::Result<usize> {
     Ok(rustix::io::write(output, bytes)?)
 }
 
-/// Whether an output is a pipe: only for a pipe is it known when a write would block.
+/// Whether an output is a pipe: only for a pipe the system can say when a write would block.
 pub(crate) fn is_pipe(output: &impl Output) -> bool {
     rustix::fs::fstat(output).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
 }

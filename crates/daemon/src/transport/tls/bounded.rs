@@ -1,4 +1,4 @@
-//! A TCP stream under TLS, of which a peer gets its turn and no more.
+//! A TCP stream under TLS that gives a peer its turn and no more.
 //!
 //! Records may be empty, and a whole flood of them is one read of the stream above: so turns are counted
 //! here, in the bytes that the system gives.

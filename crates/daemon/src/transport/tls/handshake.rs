@@ -1,4 +1,4 @@
-//! A handshake over TCP, and what one that fails says of its peer.
+//! A handshake over TCP, and what a failed one shows about its peer.
 
 use std::io;
 
@@ -41,7 +41,7 @@ pub(super) async fn shake_hands(tls: &Tls, stream: TcpStream, progress: Progress
     }
 }
 
-/// What a failed handshake says of its peer.
+/// What a failed handshake shows about its peer.
 fn failure(error: &io::Error, stream: TcpStream) -> Failure {
     let cause = error.get_ref();
     let refusal = match cause.and_then(|cause| cause.downcast_ref::<rustls::Error>()) {

@@ -26,8 +26,8 @@ use absent::{Stream, shake_hands};
 #[cfg(feature = "service")]
 use handshake::{Stream, shake_hands};
 
-/// The server's end of TLS 1.3, for programs that listen themselves: with certificates that may be replaced
-/// while it runs. Whoever accepts bounds the time of a handshake.
+/// The server's end of TLS 1.3, for programs that listen themselves. Its certificates may be replaced while
+/// it runs. The caller bounds the time of a handshake.
 #[cfg(feature = "service")]
 pub struct TlsAcceptor(Tls);
 
@@ -41,16 +41,16 @@ impl TlsAcceptor {
         Tls::load(files).map(Tls::new).map(Self)
     }
 
-    /// Reads them again, for the connections from now on.
+    /// Reads the certificates and the key again, for the connections from now on.
     ///
     /// # Errors
-    /// As [`load`](Self::load); those before stay in use.
+    /// As [`load`](Self::load); the earlier ones stay in use.
     pub fn reload(&self, files: &crate::TlsFiles) -> Result<(), crate::ServeError> {
         self.0.replace(Tls::load(files)?);
         Ok(())
     }
 
-    /// Shakes hands with a peer; notes when it gets on.
+    /// Does the handshake with a peer; `progress` notes when the peer gets on.
     ///
     /// # Errors
     /// The peer is no client of TLS, or is gone.
