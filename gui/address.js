@@ -1,33 +1,33 @@
 /**
  * The page's address: it names the game with its rules, start, moves and the ply that is shown, so that a link is a game
- * (`#game=isolation&rules=width:5&moves=a1_c2&ply=1`), and the browser's "back" returns to the game before. Moves are no
- * pages, so that "back" does not take back.
+ * (`#game=isolation&rules=width:5&moves=a1_c2&ply=1`), and the browser's "back" returns to the game before. A move
+ * makes no entry in the browser's history, so "back" takes no moves back.
  */
-/** Browsers slow a page down that changes its address more often than some times a second. */
+/** Browsers slow down a page that changes its address more than a few times a second. */
 const SETTLE_MS = 250;
 
-/** Each game that was on the table since the page was loaded, by its id: as it is now, to whichever entry of the browser's history one returns. */
+/** Each game that was on the table since the page was loaded, by id, as it is now: any history entry of the game returns to that. */
 const games = new Map();
 let entry = 0;
 let shown = '';
 let timer = 0;
 let latest = '';
-/** Whether this entry of the history waits for the game that its address asks for. */
+/** Whether the current history entry waits for the game that its address asks for. */
 let isAsked = false;
 
-/** A text in an address: only what would end or change it there is written as a code. */
+/** A text as part of an address: only characters with a meaning there are percent-encoded. */
 const coded = (text) => encodeURIComponent(text)
 	.replace(/%(20|2C|2F|3A|3B|2B|7E|5B|5D)/g, (code) => (code === '%20' ? '+' : code === '%2B' ? code : decodeURIComponent(code)));
 
 const decoded = (text) => decodeURIComponent(text.replaceAll('+', ' '));
 
-/** Between moves; a move that has one has it as a code. */
+/** Separates moves; inside a move it is percent-encoded. */
 const BETWEEN = '_';
 const codedMove = (move) => coded(move).replaceAll(BETWEEN, '%5F');
 
 /**
  * The part of an address that names a game.
- * @param {{rules: object, start?: string}} brief  what of rules and start the server does not know by itself
+ * @param {{rules: object, start?: string}} brief  the rules and the start that are not the server's defaults
  */
 export function addressOf(game, { rules, start }) {
 	const parts = [`game=${coded(game.game)}`];
@@ -42,7 +42,7 @@ export function addressOf(game, { rules, start }) {
 /**
  * What an address asks for.
  * @returns {{game: string, rules: object, start?: string, moves: string[], ply?: number}|null} null if it asks for nothing
- * @throws {Error} if it is none of a game
+ * @throws {Error} if it is not the address of a game
  */
 export function readAddress({ search, hash }) {
 	const named = new URLSearchParams(search).get('game');
@@ -55,22 +55,22 @@ export function readAddress({ search, hash }) {
 			if (name === 'game' || name === 'start') wanted[name] = decoded(value);
 			else if (name === 'moves') wanted.moves = value.split(BETWEEN).filter(Boolean).map(decoded);
 			else if (name === 'rules') wanted.rules = rulesOf(value, wrong);
-			else if (name === 'ply') wanted.ply = /^\d+$/.test(value) ? Number(value) : wrong('“ply” is a number');
-			else wrong(`there is no “${name}”`);
+			else if (name === 'ply') wanted.ply = /^\d+$/.test(value) ? Number(value) : wrong('“ply” must be a number');
+			else wrong(`“${name}” is unknown`);
 		}
 	} catch (error) {
 		if (error instanceof URIError) wrong('it is cut off or damaged');
 		throw error;
 	}
 	if (!wanted.game) wrong('it names no game');
-	if (wanted.ply > wanted.moves.length) wrong(`ply ${wanted.ply} is behind its ${wanted.moves.length} moves`);
+	if (wanted.ply > wanted.moves.length) wrong(`ply ${wanted.ply} is beyond its ${wanted.moves.length} moves`);
 	return wanted;
 }
 
-/** All values are texts here; `typed` gives them their types. */
+/** All values are strings here; `typed` gives them their types. */
 function rulesOf(text, wrong) {
 	return Object.fromEntries(text.split(';').filter(Boolean).map((pair) => {
-		const [, name, value] = /^([^:]+):(.*)$/s.exec(pair) ?? wrong(`“${pair}” is no rule`);
+		const [, name, value] = /^([^:]+):(.*)$/s.exec(pair) ?? wrong(`the rule “${pair}” is not of the form name:value`);
 		return [decoded(name), decoded(value)];
 	}));
 }
@@ -84,13 +84,13 @@ export function typed(rules, specs) {
 	}));
 }
 
-/** What addresses say of rules and start, by game. */
+/** The rules and start that the address of each game has to state, by the game's id. */
 const briefs = new Map();
 
 const same = (one, other) => JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
 
 /**
- * Finds out what has to be said of rules and start: the rules that others do not bring along, and a start of one's own.
+ * Finds the rules and the start that an address has to state: no rule that follows from others, no start that follows from the rules.
  * @param {(rules: object) => Promise<{rules: object, start: string}>} begin  how a game under such rules begins
  */
 async function briefOf({ rules, start }, begin) {
@@ -123,7 +123,7 @@ export function takeWanted(game) {
 
 /**
  * Makes the address that of the game on the table; another game is another entry of the browser's history.
- * @param {Function|null} begin  as above; null while nobody can be asked
+ * @param {Function|null} begin  as above; null while there is no server to ask
  */
 export function showAddress(game, begin) {
 	const brief = briefs.get(game.id);
@@ -161,7 +161,7 @@ function write(how, id) {
 
 /**
  * @param {(game: import('./tree.js').Game) => void} put  takes a game to which one returned
- * @param {(address: Location) => void} asked  another address was asked for, by hand or from before the page was loaded
+ * @param {(address: Location) => void} asked  takes an address that was typed in, or is from before the page was loaded
  */
 export function onReturn(put, asked) {
 	window.addEventListener('popstate', (event) => {
@@ -173,14 +173,14 @@ export function onReturn(put, asked) {
 			put(game);
 			return;
 		}
-		// The entry is there already and becomes that of the game which is asked for.
+		// The browser has made the entry already; it becomes that of the game asked for.
 		entry = event.state?.entry ?? entry + 1;
 		isAsked = true;
 		asked(location);
 	});
 }
 
-/** What was asked for is no game: the address is that of the game on the table again. */
+/** The address asked for is refused: it becomes that of the game on the table again. */
 export function refuseAddress(game) {
 	isAsked = false;
 	if (!game) return;

@@ -8,7 +8,7 @@ import { against, engineSide, levelOf, playAgain } from './opponents.js';
  */
 export function showAfter(table, about, review) {
 	const host = byId('after');
-	// What is to be done with a position stands first.
+	// After the outcome if there is one; else after the tools of the position, which come first.
 	if (table.outcome) byId('outcome').after(host);
 	else byId('tools').after(host);
 	host.hidden = false;
@@ -20,13 +20,13 @@ export function showAfter(table, about, review) {
 	const offer = (name, label, title, act, disabled = !table.connection.isOpen) => el('button', { testid: name, title, disabled, onclick: act }, label);
 	const swapped = { p1: seats.p2, p2: seats.p1 };
 	const offers = [
-		offer('rematch', 'Rematch', 'The same once more, with the sides swapped', () => playAgain(table, about, swapped)),
+		offer('rematch', 'Rematch', 'Play again with the sides swapped', () => playAgain(table, about, swapped)),
 		...review ? [offer('review-game', 'Review', 'Mark each move: what it kept, what it gave away', review, false)] : [],
 	];
 	if (side) {
 		const level = levelOf(seats[side], about);
 		const { min, max } = about.options.find((spec) => spec.name === 'level') ?? {};
-		const other = (name, label, next) => offer(name, label, `The opponent at level ${next}`,
+		const other = (name, label, next) => offer(name, label, `Play against level ${next}`,
 			() => playAgain(table, about, against(next, side)), !table.connection.isOpen || !(next >= min && next <= max));
 		offers.push(other('weaker', 'Weaker', level - 1), other('stronger', 'Stronger', level + 1));
 	}

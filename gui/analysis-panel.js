@@ -5,9 +5,9 @@ import { flipped, height, playerName, short, viewWords } from './words.js';
 
 const REASONS = {
 	proven: 'Proven: nothing is left to search.',
-	limit: 'The search is through.',
-	superseded: 'Another search took its place; it goes on soon.',
-	failed: 'The search broke; the server’s log says why.',
+	limit: 'The search is finished.',
+	superseded: 'Interrupted by another search; resumes soon.',
+	failed: 'The search failed; the server’s log says why.',
 };
 
 export class AnalysisPanel {
@@ -30,7 +30,7 @@ export class AnalysisPanel {
 		Object.assign(this, { table, analysis, board, moves });
 		this.#count.value = analysis.multipv;
 		byId('analysis').append(
-			el('div.row', {}, this.#toggle, el('label.inline', {}, this.#count, ' lines'), this.#whole, this.#review, el('label.inline', { title: 'Draw the main line on the board' }, this.#show, ' draw'),
+			el('div.row', {}, this.#toggle, el('label.inline', {}, this.#count, ' lines'), this.#whole, this.#review, el('label.inline', { title: 'Draw the best line on the board' }, this.#show, ' line'),
 				el('label.inline', { title: 'Colour all legal moves by their value (V)' }, this.#values, ' values')),
 			this.#about, this.#lines, this.#graph,
 		);
@@ -81,7 +81,7 @@ export class AnalysisPanel {
 	async showValues(on) {
 		const { analysis, board } = this;
 		this.#values.checked = on;
-		// Before anything is waited for, so that the next one who asks sees that it is on.
+		// Set before the first await, so that a second caller sees it.
 		analysis.askAll(on);
 		if (on && !this.values) {
 			await this.#loadValues();
@@ -92,7 +92,7 @@ export class AnalysisPanel {
 
 	async #loadValues() {
 		const { Values } = await import('./values.js');
-		// Who asked twice waited twice.
+		// Two callers may have waited for the import.
 		if (this.values) return;
 		const { analysis, board } = this;
 		this.values = new Values(this.table, analysis, () => board.repaint());
@@ -115,7 +115,7 @@ export class AnalysisPanel {
 				this.#values.closest('.row').append(this.explorer.switch);
 				this.#lines.before(this.explorer.root);
 			});
-			// What could not be loaded is asked for again.
+			// After a failure the next draw tries again.
 			this.#opening.catch(() => { this.#opening = null; });
 		}
 		await this.#opening;
@@ -162,7 +162,7 @@ export class AnalysisPanel {
 		const { stats } = analysis;
 		const end = REASONS[analysis.reason] ?? analysis.reason;
 		if (!stats) return end || 'Waiting…';
-		return `depth ${stats.depth}, ${short(stats.nodes)} nodes, ${short(stats.nps)} a second. ${end}`;
+		return `depth ${stats.depth}, ${short(stats.nodes)} nodes, ${short(stats.nps)} nodes/s. ${end}`;
 	}
 
 	#drawLines() {
@@ -180,7 +180,7 @@ export class AnalysisPanel {
 			button.dataset.move = line.move;
 			const words = viewWords(analysis.player === 'p2' && line.score ? flipped(line.score) : line.score);
 			button.dataset.score = words;
-			button.title = `${playerName(analysis.player)} to move; depth ${line.depth}; a click plays it`;
+			button.title = `${playerName(analysis.player)} to move; depth ${line.depth}; click to play it`;
 			button.querySelector('.score').textContent = words;
 			button.querySelector('.pv').textContent = line.pv.slice(0, 12).join('  ');
 		});
@@ -216,7 +216,7 @@ export class AnalysisPanel {
 	#drawLine() {
 		const { analysis, table } = this;
 		const hovered = analysis.lines.find((line) => String(line.rank) === this.#hovered);
-		// In a game nothing is shown but what was asked for.
+		// In mode play, only what was asked for is shown.
 		const isValued = analysis.all || this.explorer?.page;
 		const tried = this.explorer?.hovered && [this.explorer.hovered];
 		const found = table.mode === 'analyse' ? hovered?.pv ?? tried ?? (isValued ? null : analysis.lines[0]?.pv) ?? table.thinking?.lines[0]?.pv : null;
@@ -225,7 +225,7 @@ export class AnalysisPanel {
 	}
 }
 
-/** The newest score up to the position on the board: what one knows until it is searched itself. */
+/** The newest score up to the position on the board, shown until that position is searched itself. */
 function lastKnown(game) {
 	for (let ply = game?.cursor ?? -1; ply >= 0; ply -= 1) {
 		const { score } = game.line[ply];

@@ -5,13 +5,13 @@
 import { ConnectionLost } from './plyd/errors.js';
 import { positionOf } from './record.js';
 
-/** When another client took the search's place, or none was free. */
+/** How long until the next try after another search took this one's place, or the server was overloaded. */
 const AGAIN_MS = 1500;
-/** Where all moves are asked for. */
+/** The most lines when all legal moves are asked for. */
 const MOST_LINES = 500;
 
 export class Analysis extends EventTarget {
-	/** What is searched; '' if nothing is, null if that is to be looked at anew. */
+	/** Identifies what is searched; '' if nothing is, null if that must be determined again. */
 	#key = '';
 	#timer = 0;
 	#running = null;
@@ -33,7 +33,7 @@ export class Analysis extends EventTarget {
 		this.stats = null;
 		this.player = null;
 		this.reason = '';
-		/** While a whole game is gone through: [plies done, plies]. */
+		/** While a whole game is analysed: [plies done, plies]. */
 		this.progress = null;
 		table.addEventListener('change', () => this.#follow());
 		table.connection.addEventListener('lost', () => { this.#key = null; this.#running = null; });
@@ -91,7 +91,7 @@ export class Analysis extends EventTarget {
 
 	async #search(key) {
 		const { table, player } = this;
-		// The table may have another game, or another line, before it says so: what is found belongs to what was searched.
+		// The table may have moved on to another game or line: results belong to what was searched.
 		const { game } = table;
 		const { cursor } = game;
 		const lines = this.all ? Math.max(1, Math.min(MOST_LINES, table.node.legal.length)) : this.multipv;
@@ -135,7 +135,7 @@ export class Analysis extends EventTarget {
 	}
 
 	/**
-	 * Gives each position of the game some time, the last first, so that its graph is whole.
+	 * Searches each position of the game for some time, the last first, to complete its graph.
 	 * @param {number} ms  for each position
 	 */
 	async wholeGame(ms) {

@@ -1,7 +1,7 @@
 /** A question before something is deleted. */
 import { el } from './dom.js';
 
-/** @returns {Promise<boolean>} whether the one who was asked wants it */
+/** @returns {Promise<boolean>} whether the user confirmed */
 export function confirmed(question, act) {
 	return new Promise((resolve) => {
 		const dialog = el('dialog.ask', { 'aria-label': question },

@@ -11,7 +11,7 @@ import { lookOf } from './looks.js';
 import { isMoving } from './preferences.js';
 import { boardWords, playerName } from './words.js';
 
-/** What moves between two positions: of no use for the first board, which does not wait for it. */
+/** The animations, loaded in the background: the first board needs none. */
 let motion = null;
 import('./motion.js').then((module) => { motion = module; });
 
@@ -40,7 +40,7 @@ export class BoardPanel {
 		this.inputChanged = inputChanged;
 		/** Whether the main line is drawn on the board. */
 		this.showLine = true;
-		/** What others draw on the board; each gives what it adds to the overlay. @type {Array<() => object|null>} */
+		/** What other parts of the page draw on the board; each returns what it adds to the overlay. @type {Array<() => object|null>} */
 		this.layers = [];
 		const hand = handOf(() => this.input, (cell) => this.#owns(cell));
 		this.board = new BoardView(byId('board'), {
@@ -58,7 +58,7 @@ export class BoardPanel {
 			&& cellsOf(piece).some((part) => part.join() === cell.join()));
 	}
 
-	/** The legal moves that what is chosen leaves. */
+	/** The legal moves that fit what is chosen so far. */
 	left() {
 		return this.input?.left?.() ?? this.table.node?.legal ?? [];
 	}
@@ -74,7 +74,7 @@ export class BoardPanel {
 		const { slide } = look;
 		const isNew = node !== this.#drawn?.node;
 		if (isNew) {
-			// What came is animated after a step forward, not after a leap.
+			// A step of one ply is animated, a jump is not.
 			const steps = this.#drawn?.id === game.id ? game.cursor - this.#drawn.cursor : 0;
 			this.#motion = this.#between(this.#drawn?.node, node, steps, slide?.(game.moves[game.cursor - 1]));
 			this.#drawn = { node, id: game.id, cursor: game.cursor };
@@ -89,16 +89,16 @@ export class BoardPanel {
 		}
 	}
 
-	/** What moves with one step; after a leap, and before the first board is drawn, nothing does. */
+	/** What to animate after one step; null after a jump, and before the first board is drawn. */
 	#between(before, after, steps, slide) {
 		const dragged = this.#dragged;
 		this.#dragged = false;
 		if (!motion || !before || Math.abs(steps) !== 1) return null;
-		// What slid together does not slide apart.
+		// A slide is not animated backwards.
 		if (steps < 0 && lookOf(this.table.game.game).slide) return null;
 		const found = motion.motionBetween(before.board, after.board, steps > 0 ? slide : undefined);
 		if (steps > 0) this.stepped(found);
-		// What a hand put down is there already.
+		// A piece that was dragged is in its place already.
 		if (dragged) found.travels.clear();
 		return found;
 	}
@@ -119,7 +119,7 @@ export class BoardPanel {
 		this.#paintTools();
 	}
 
-	/** Draws again what others draw on the board. */
+	/** Draws the board again, with what other parts of the page add to it. */
 	repaint() {
 		this.#paint();
 	}
@@ -142,7 +142,7 @@ export class BoardPanel {
 		let prompt = '';
 		if (node && !table.outcome) {
 			if (this.input) prompt = this.input.prompt();
-			else if (node.to_move === 'chance') prompt = 'Chance draws…';
+			else if (node.to_move === 'chance') prompt = 'Drawing at random…';
 			else if (table.paused) prompt = 'Paused.';
 			else if (table.thinking) prompt = `${playerName(node.to_move)} is thinking…`;
 		}
@@ -162,7 +162,7 @@ export class BoardPanel {
 		}
 	}
 
-	/** Each position has an input of its own; what was chosen ends with it. */
+	/** Makes a new input for a new position; what was chosen is dropped with the old one. */
 	#renewInput() {
 		const { table } = this;
 		const { node } = table;
@@ -240,7 +240,7 @@ export class BoardPanel {
 	}
 }
 
-/** What the last move changed, without what only stayed behind it. */
+/** What the last move changed, without the cell that it blocked by leaving. */
 function lastChange(before, after) {
 	const all = change(before, after);
 	return { ...all, came: all.came.filter((piece) => piece.piece !== 'blocked') };
@@ -272,12 +272,12 @@ export function handOf(input, owns) {
 	};
 }
 
-/** A game's own input; null where there is none, or where the board is not as it expects. */
+/** A game's own input; null if it has none, or if it cannot handle the board. */
 function tried(make, context) {
 	try {
 		return make?.(context) ?? null;
 	} catch (error) {
-		console.warn('the generic input is used:', error);
+		console.warn('this game’s own input failed, so the generic one is used:', error);
 		return null;
 	}
 }

@@ -7,12 +7,12 @@
  * @property {Map<string, string|null>} [targets]  cells to choose, by `row,col`, with the move that the choice plays at once
  * @property {Set<string>} [selected]  cells that are chosen
  * @property {Set<string>} [hidden]  keys of pieces that are lifted off the board
- * @property {Array<{piece: object, className?: string, number?: number}>} [ghosts]  pieces that might be
- * @property {Array<{cell: Cell, side: string, move: string|null, number?: number}>} [sides]  walls to choose, or that might be
+ * @property {Array<{piece: object, className?: string, number?: number}>} [ghosts]  pieces that are only previewed
+ * @property {Array<{cell: Cell, side: string, move: string|null, number?: number}>} [sides]  walls to choose, or that are only previewed
  * @property {Array<{from: Cell, to: Cell, owner?: string}>} [arrows]
- * @property {Array<{side: string, number: number, owner?: string}>} [slides]  directions in which all goes
+ * @property {Array<{side: string, number: number, owner?: string}>} [slides]  directions in which everything slides
  * @property {Array<(places: Places) => SVGElement[]>} [under] [above]  what others draw, below the lines and above all
- * @property {Set<string>} [valued]  cells on which something else stands than the dot of a target
+ * @property {Set<string>} [valued]  cells that show a value instead of the dot of a target
  * @typedef {object} Places  where things are drawn: the middle of a cell, a line on its side, a side of the board as it is seen
  *
  * A *hand* receives what happens: an `Input` of input.js, with `canDrag(cell)` and `swipes()`.
@@ -62,7 +62,7 @@ export class BoardView {
 	 * Draws everything.
 	 * @param {object} scene.board  the protocol's board
 	 * @param {Set<string>} scene.last  cells of the last move
-	 * @param {(stage: object) => void} [scene.move]  shows how it came to this; what it is given `show` of motion.js says
+	 * @param {(stage: object) => void} [scene.move]  animates the last move; gets the `stage` of `show` in motion.js
 	 * @param {{piece?: Function, mark?: Function}} [scene.look]  a game's own drawing
 	 */
 	draw(scene) {
@@ -78,7 +78,7 @@ export class BoardView {
 		this.#paintAbove();
 	}
 
-	/** Its width by its height, as it is seen. */
+	/** Its width divided by its height, as it is seen. */
 	get ratio() {
 		const { width, height } = this.#root.viewBox.baseVal;
 		return height ? width / height : 1;
@@ -195,9 +195,9 @@ export class BoardView {
 
 	#paintPieces() {
 		const { board, view, overlay, look, last, move } = this.#scene;
-		// A piece that might come to a cell would be illegible over its marks.
+		// Marks are hidden where a ghost piece would be illegible over them.
 		const covered = new Set((overlay.ghosts ?? []).flatMap(({ piece }) => cellsOf(piece)).map((cell) => cell.join()));
-		// What stands there already stays, and so does its animation.
+		// If nothing changed, the pieces stay, and their animation goes on.
 		const painted = JSON.stringify([board, view, [...(overlay.hidden ?? [])], [...covered], [...last]]);
 		if (painted === this.#painted) return;
 		this.#painted = painted;
@@ -207,7 +207,7 @@ export class BoardView {
 			const key = pieceKey(piece);
 			if (overlay.hidden?.has(key)) continue;
 			const node = this.#shapeOf(piece);
-			// It hides its cell, whose colour says what was left there.
+			// A blocked cell covers its square, so it has to show the colour of the last move itself.
 			if (piece.piece === 'blocked' && last.has(piece.cell.join())) node.classList.add('last');
 			node.dataset.at = piece.cell.join();
 			node.cells = cellsOf(piece);
@@ -218,7 +218,7 @@ export class BoardView {
 			if (covered.has(mark.cell.join())) continue;
 			const [x, y] = this.#middle(mark.cell);
 			const drawn = look?.mark?.(mark, x, y, board);
-			// A game's own drawing may leave a mark out; a mark that nobody knows is its label, or its kind, in the corner.
+			// A game's own drawing may leave a mark out (null); one it does not know is shown as text in the corner.
 			if (drawn) out.push(drawn);
 			else if (drawn === undefined) out.push(cornerText(mark.label ?? mark.mark, x, y, ownerClass(mark.owner)));
 		}
@@ -390,7 +390,7 @@ export class BoardView {
 	}
 }
 
-/** The side that an arrow key means where the board is seen through a view, or undefined. */
+/** The side that an arrow key means on a board seen through a view, or undefined. */
 export const arrowSide = (key, view) => (ARROWS[key] ? sideFromView(view, ARROWS[key]) : undefined);
 
 function cornerText(text, x, y, className) {

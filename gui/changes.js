@@ -1,5 +1,5 @@
 /**
- * What a move does to a board, found by comparing two drawings, and which moves a choice of cells leaves. This is how the
+ * What a move does to a board, found by comparing two drawings, and which moves fit the cells chosen so far. This is how the
  * page enters and shows moves of games that it knows nothing about.
  *
  * @typedef {import('./symmetry.js').Cell} Cell
@@ -38,7 +38,7 @@ export function touched(difference) {
 }
 
 /**
- * The moves that are left once some cells are chosen: those that touch them all.
+ * The moves that fit some chosen cells: those that touch all of them.
  * @param {Map<string, Set<string>>} cells  of each move the cells that it touches
  * @param {string[]} chosen  as `row,col`
  */

@@ -1,31 +1,31 @@
 /**
- * The clocks of a game: what each side has left, and the clock that a `go` carries. Pure but for the time that is handed in, so that a
- * lost connection or a closed page costs nobody time.
+ * The clocks of a game: what each side has left, and the clock that a `go` carries. It reads no clock itself: callers pass the
+ * time, so that a lost connection or a closed page costs nobody time.
  *
  * @typedef {{kind: 'per_move', ms: number} | {kind: 'increment', base_ms: number, inc_ms: number} | {kind: 'anytime'}
  *   | {kind: 'none'} | {kind: 'depth', depth: number} | {kind: 'nodes', nodes: number}} Config
  */
 import { other } from './words.js';
 
-/** The kinds by name, with what the fields mean; `unit` is what one of the number shown is worth. */
+/** The kinds by name, with what the fields mean; `unit` converts the number shown to the field's own unit. */
 export const KINDS = [
 	{
 		kind: 'per_move',
-		label: 'Time for each move',
-		fields: [{ name: 'ms', label: 'Seconds a move', unit: 1000, min: 0.01, value: 1000 }],
+		label: 'Fixed time per move',
+		fields: [{ name: 'ms', label: 'Seconds per move', unit: 1000, min: 0.01, value: 1000 }],
 	},
 	{
 		kind: 'increment',
-		label: 'Time for the game',
+		label: 'Game clock',
 		fields: [
 			{ name: 'base_ms', label: 'Minutes', unit: 60_000, min: 0.05, value: 180_000 },
-			{ name: 'inc_ms', label: 'Seconds added a move', unit: 1000, min: 0, value: 2000 },
+			{ name: 'inc_ms', label: 'Seconds added per move', unit: 1000, min: 0, value: 2000 },
 		],
 	},
-	{ kind: 'anytime', label: 'Until I say “Move now”', fields: [] },
-	{ kind: 'none', label: 'Until it is proven, or “Move now”', fields: [] },
-	{ kind: 'depth', label: 'A depth', fields: [{ name: 'depth', label: 'Plies', unit: 1, min: 1, value: 6 }] },
-	{ kind: 'nodes', label: 'A number of nodes', fields: [{ name: 'nodes', label: 'Nodes', unit: 1, min: 1, value: 10_000 }] },
+	{ kind: 'anytime', label: 'Until “Move now”', fields: [] },
+	{ kind: 'none', label: 'Until the result is proven, or “Move now”', fields: [] },
+	{ kind: 'depth', label: 'Fixed depth', fields: [{ name: 'depth', label: 'Plies', unit: 1, min: 1, value: 6 }] },
+	{ kind: 'nodes', label: 'Fixed number of nodes', fields: [{ name: 'nodes', label: 'Nodes', unit: 1, min: 1, value: 10_000 }] },
 ];
 
 /** @type {Config} */

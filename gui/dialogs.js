@@ -5,7 +5,7 @@ import { field, settings, showError, valuesOf } from './form.js';
 import { against, amongThemselves, beginGame, engineSide, FIRST_LEVEL, levelOf, levelsOf } from './opponents.js';
 import { BadRecord, linesOf, pathTo, read } from './record.js';
 
-/** How long one may type before the server is asked. */
+/** How long after the last keystroke the server is asked. */
 const SETTLE_MS = 300;
 
 /** The message of an error about a move of a list, with the move's number, which people count from 1. */
@@ -16,9 +16,9 @@ export const located = (error) => {
 
 /** Times that are offered; the settings have all kinds of clocks. @type {Array<[string, import('./clock.js').Config]>} */
 const TIMES = [
-	['No clock; the opponent takes a second a move', DEFAULT],
-	['3 minutes each, and 2 seconds a move', { kind: 'increment', base_ms: 180_000, inc_ms: 2000 }],
-	['10 minutes each, and 5 seconds a move', { kind: 'increment', base_ms: 600_000, inc_ms: 5000 }],
+	['No clock; an engine takes 1 second a move', DEFAULT],
+	['3 minutes each, plus 2 seconds a move', { kind: 'increment', base_ms: 180_000, inc_ms: 2000 }],
+	['10 minutes each, plus 5 seconds a move', { kind: 'increment', base_ms: 600_000, inc_ms: 5000 }],
 ];
 
 export class NewGameDialog {
@@ -27,18 +27,18 @@ export class NewGameDialog {
 	#about = el('p.help', {});
 	#opponent = el('select', { testid: 'opponent' });
 	#begins = el('select', { testid: 'begins' },
-		el('option', { value: 'p1' }, 'You'), el('option', { value: 'p2' }, 'The opponent'), el('option', { value: 'lot' }, 'Drawn by lot'));
+		el('option', { value: 'p1' }, 'You'), el('option', { value: 'p2' }, 'The opponent'), el('option', { value: 'lot' }, 'Random'));
 	#time = el('select', { testid: 'time' });
 	#rules = el('div');
 	#start = el('textarea', { rows: 3, testid: 'start', spellcheck: 'false', autocomplete: 'off' });
 	#moves = el('input', { type: 'text', testid: 'moves', spellcheck: 'false', autocomplete: 'off' });
 	#error = el('p.error', { role: 'alert', testid: 'dialog-error' });
-	/** What the fields say of the seats if nobody changes them. */
+	/** What the fields say of the seats before anybody changes them. */
 	#stated = '';
 	/** The rules and the start, which most people leave as they are. */
 	#variants = el('details', { testid: 'variants' }, el('summary', {}, 'Variants'), this.#rules,
 		field('Position', this.#start, '/position/start', ''),
-		field('Moves since', this.#moves, '/position/moves'));
+		field('Moves from there', this.#moves, '/position/moves'));
 	#timer = 0;
 	#asked = 0;
 
@@ -94,13 +94,13 @@ export class NewGameDialog {
 		if (!about) return;
 		this.#about.replaceChildren(...prose(about.title));
 		this.#offerOpponents(about);
-		this.#rules.replaceChildren(about.rules.length ? settings(about.rules, '/rules') : el('p.help', {}, 'None to choose.'));
+		this.#rules.replaceChildren(about.rules.length ? settings(about.rules, '/rules') : el('p.help', {}, 'This game has one set of rules.'));
 		this.#start.value = '';
 		this.#moves.value = '';
-		this.#start.placeholder = 'the rules’ own start';
+		this.#start.placeholder = 'the usual start position';
 		this.#dialog.querySelector('[data-pointer="/position/start"] .help').replaceChildren(...prose(about.position));
 		this.#dialog.querySelector('[data-pointer="/position/moves"] .help').replaceChildren(
-			...prose(`Separated by “;”, or by spaces if there is none. ${about.moves}`));
+			...prose(`Separated by “;”, or by spaces if there is no “;”. ${about.moves}`));
 		showError(this.#dialog, null);
 	}
 
@@ -119,7 +119,7 @@ export class NewGameDialog {
 		this.#nameSides();
 	}
 
-	/** Nobody asks who begins if both sides are played alike. */
+	/** Hides the question who begins if both sides are played alike. */
 	#nameSides() {
 		this.#begins.closest('.field').hidden = ['people', 'engines'].includes(this.#opponent.value);
 	}
@@ -128,7 +128,7 @@ export class NewGameDialog {
 		return `${this.#opponent.value} ${this.#begins.value}`;
 	}
 
-	/** The seats that are asked for; those of the table, with their options, if nothing was changed. */
+	/** The seats that the fields ask for: the table's own, with their options, if nothing was changed. */
 	#seats() {
 		if (this.#seatsStated() === this.#stated) return this.table.seats;
 		const opponent = this.#opponent.value;
@@ -205,9 +205,9 @@ export class LoadDialog {
 		this.table = table;
 		const form = el('form', { method: 'dialog', novalidate: true },
 			el('h2', { id: 'load-title' }, 'Load a game'),
-			field('File', this.#file, '/file', 'A record, as Save and `plyd arena --record` write it.'),
-			field('or its text', this.#text, '/text'),
-			field('Game of the file', this.#which, '/which'),
+			field('File', this.#file, '/file', 'A game record, as Save and `plyd arena --record` write it.'),
+			field('Or paste its text', this.#text, '/text'),
+			field('Game in the file', this.#which, '/which'),
 			el('div.row.end', {},
 				el('button', { onclick: () => this.#dialog.close() }, 'Cancel'),
 				el('button', { type: 'submit', class: 'primary', testid: 'load-submit' }, 'Load')));
@@ -261,7 +261,7 @@ export class LoadDialog {
 			const game = this.#games[Number(this.#which.value) || 0];
 			if (!game) throw new BadRecord('choose a file, or paste its text');
 			await this.#check(game);
-			// Nobody is hurried by a game that was loaded: one looks first.
+			// A loaded game starts paused, so that one can look at it first.
 			table.paused = true;
 			table.put(game);
 			this.#dialog.close();

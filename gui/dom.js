@@ -34,5 +34,5 @@ export const prose = (text) => text.split('`').map((part, index) => (index % 2 ?
 /** @param {string} id  of an element of index.html */
 export const byId = (id) => document.getElementById(id);
 
-/** Where an image finds a picture that the server has drawn: of foreign addresses the page's policy allows this kind alone. */
+/** The address of an SVG that the server drew, for an image: besides its own files, the page's policy allows only data URLs. */
 export const svgAddress = (svg) => `data:image/svg+xml,${encodeURIComponent(svg)}`;

@@ -13,7 +13,7 @@ export function download(blob, name) {
 }
 
 /**
- * A picture of dots from one of lines, drawn by the browser; light or dark as the page is.
+ * A PNG made from an SVG, drawn by the browser; light or dark as the page is.
  * @param {number} pixels  of its longer side  @returns {Promise<Blob>}
  */
 export async function png(svg, pixels) {
@@ -24,6 +24,6 @@ export async function png(svg, pixels) {
 	const canvas = el('canvas', { width: Math.round(image.naturalWidth * scale), height: Math.round(image.naturalHeight * scale) });
 	canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
 	return new Promise((resolve, reject) => {
-		canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The browser made no picture.'))));
+		canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The browser could not make the picture.'))));
 	});
 }

@@ -12,14 +12,14 @@ import { el, svg } from './dom.js';
 import { loadLook, lookOf } from './looks.js';
 import { cellName, playerName } from './words.js';
 
-/** How long one may type before the server is asked. */
+/** How long after the last keystroke the server is asked. */
 const SETTLE_MS = 300;
 /** Characters that are shown on either side of a fault in a text. */
 const AROUND = 14;
 /** The mark of a cell that a fault is about. */
 const WRONG = 'not allowed';
-/** What puts one thing after the other on a cell. */
-const NEXT = { key: '', label: 'Next content', title: 'A click puts the next thing that the cell can hold' };
+/** The brush that cycles through what a cell can hold. */
+const NEXT = { key: '', label: 'Next content', title: 'Each click puts the next thing that the cell can hold' };
 
 /** The text after a choice. The usual form of a text is ASCII. @param {Draft} draft @param {Choice} choice */
 const chosen = ({ text }, { from, to, put }) => text.slice(0, from) + put + text.slice(to);
@@ -38,7 +38,7 @@ export class Editor {
 	#cell = null;
 	/** The texts before, the latest last. @type {string[]} */
 	#past = [];
-	/** One change after the other: each begins with what the one before came to. */
+	/** Changes run one after the other: each begins with the result of the one before. */
 	#work = Promise.resolve();
 	#timer = 0;
 	#painted = '';
@@ -68,7 +68,7 @@ export class Editor {
 		});
 		const board = this.#host.firstElementChild;
 		board.dataset.testid = 'edit-board';
-		board.setAttribute('aria-label', 'Board that is edited');
+		board.setAttribute('aria-label', 'Board being edited');
 		this.#text.addEventListener('input', () => {
 			clearTimeout(this.#timer);
 			this.#timer = setTimeout(() => this.#settle(), SETTLE_MS);
@@ -78,7 +78,7 @@ export class Editor {
 			el('div.editing', {},
 				el('div.on', {}, this.#host, this.#said, this.#here),
 				el('div.with', {}, this.#palette, this.#whole,
-					el('label', { for: 'edit-text' }, 'As a text'), this.#text, this.#where)),
+					el('label', { for: 'edit-text' }, 'As text'), this.#text, this.#where)),
 			el('div.row.end', {}, this.#undo,
 				el('button', { testid: 'edit-cancel', onclick: () => this.#dialog.close() }, 'Cancel'), this.#use));
 		this.#dialog.addEventListener('close', () => {
@@ -102,7 +102,7 @@ export class Editor {
 		this.#paint();
 	}
 
-	/** Asks the server about a text; one that it writes in another way is asked about as it writes it. */
+	/** Asks the server about a text, and again in the server's own spelling if that differs. */
 	async #ask(text) {
 		const { edits } = await this.table.connection.request('inspect', { ...this.#game, position: {}, draft: text, want: ['edits'] });
 		if (edits.board && edits.text !== text && !edits.fault) return this.#ask(edits.text);
@@ -111,7 +111,7 @@ export class Editor {
 		return edits;
 	}
 
-	/** Comes to another text, once all changes before are done. @param {() => string|null|undefined} next  null: as it is */
+	/** Goes to another text, once all earlier changes are done. @param {() => string|null|undefined} next  null: no change */
 	#change(next, isNew = true) {
 		this.#work = this.#work.then(async () => {
 			const text = next();
@@ -142,7 +142,7 @@ export class Editor {
 	#takeBack() {
 		const back = this.#past.at(-1);
 		this.#change(() => back, false).then(() => {
-			// Only what came back is no step any more.
+			// The step is dropped only if its text really came back.
 			if (this.#draft.text === back && this.#past.at(-1) === back) this.#past.pop();
 			this.#paint();
 		});
@@ -154,7 +154,7 @@ export class Editor {
 		if (this.#draft.fault) return;
 		const { game, rules } = this.#game;
 		try {
-			// Nobody is hurried: one looks first.
+			// The game starts paused, so that one can look first.
 			await this.table.begin(game, rules, { start: this.#draft.text }, { paused: true });
 			this.#dialog.close();
 		} catch (error) {
@@ -218,7 +218,7 @@ export class Editor {
 			carried = Boolean(put);
 			return put ? chosen(this.#draft, put) : null;
 		});
-		// A piece of which there may be several stays where it was: it is taken from there.
+		// A piece that may occur several times would stay where it was, so it is removed there.
 		this.#change(() => {
 			const stays = carried && isAlone(this.#draft) && this.#content(origin).choices.find((choice) => choice.so && isIt(choice));
 			return stays && this.#content(to)?.choices.some((choice) => choice.so && choice.label === held.label)
@@ -256,7 +256,7 @@ export class Editor {
 		this.#paintWhole();
 		if (document.activeElement !== this.#text) this.#text.value = text;
 		this.#said.textContent = fault ? `${fault.cell ? `${cellName(this.#board.grid, fault.cell)}: ` : ''}${fault.message}.`
-			: 'This is a position that can be played.';
+			: 'This position can be played.';
 		this.#said.classList.toggle('wrong', Boolean(fault));
 		this.#paintWhere(fault);
 		this.#use.disabled = Boolean(fault);
@@ -334,11 +334,11 @@ export class Editor {
 				class: choice.owner ? `of-${choice.owner}` : null, 'aria-pressed': String(Boolean(choice.so)),
 				'data-choice': named(edit, choice), onclick: () => choose(edit, choice),
 			}, named(edit, choice))));
-		kept(this.#here, () => this.#here.replaceChildren(...(!this.#cell ? [el('p.help', {}, 'Choose a cell, or a piece first.')]
+		kept(this.#here, () => this.#here.replaceChildren(...(!this.#cell ? [el('p.help', {}, 'Choose a cell, or choose a piece and then a cell.')]
 			: [el('h3', {}, cellName(this.#board.grid, this.#cell)), ...edits.map(group)])));
 	}
 
-	/** What is about no cell. */
+	/** The choices that belong to no cell, such as who is to move. */
 	#paintWhole() {
 		const edits = this.#draft.edits.filter((edit) => !edit.cell);
 		if (!edits.length) return;

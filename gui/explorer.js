@@ -8,7 +8,7 @@ import { proofOf } from './value.js';
 import { flipped, playerName, viewWords } from './words.js';
 
 const KEY = 'plyd.explorer';
-/** What is written on a move of which nothing can be counted. */
+/** The sign on a move that has no number to show. */
 const SIGNS = { win: '✓', draw: '=', loss: '✗' };
 
 export class Explorer {
@@ -29,7 +29,7 @@ export class Explorer {
 		box.addEventListener('change', () => this.turn(box.checked));
 		this.switch = el('label.inline', { title: 'What the book of solved openings says of each move', hidden: true }, box, ' openings');
 		this.words = el('p', { testid: 'book-says' });
-		this.list = el('ul.lines', { 'aria-label': 'Moves of the book' });
+		this.list = el('ul.lines', { 'aria-label': 'Book moves' });
 		this.root = el('section.review', { 'aria-label': 'Openings', testid: 'book', hidden: true }, this.words, this.list);
 		const hover = (event) => this.#hover(event.target.closest?.('[data-move]')?.dataset.move ?? null);
 		for (const name of ['pointerover', 'focusin']) this.list.addEventListener(name, hover);
@@ -79,12 +79,12 @@ export class Explorer {
 		try {
 			({ book } = await table.ask(game, position, ['book']));
 		} catch (error) {
-			// The next connection is asked anew; what the server refuses once it refuses again.
+			// After a lost connection ask again; a server's refusal is final.
 			if (error instanceof ConnectionLost && node === this.#node) this.#node = null;
 		}
 		if (node !== this.#node) return;
 		this.#page = book ?? null;
-		// Where a game was in a book, the switch stays: who goes back finds it.
+		// Once a game was in the book, the switch stays.
 		this.switch.hidden = !book && this.switch.dataset.of !== game.id;
 		if (book) this.switch.dataset.of = game.id;
 		this.changed();
@@ -93,7 +93,7 @@ export class Explorer {
 	/** @returns {Map<string, import('./values.js').Grade>} of each move that the book judges */
 	grades() {
 		const out = new Map();
-		// Who looks for a better move is not told.
+		// Nothing is given away to somebody who looks for a better move.
 		if (this.table.mode !== 'analyse' || this.table.trial) return out;
 		for (const judged of this.page?.moves ?? []) {
 			const grade = gradeOf(judged, this.table.node.to_move);
@@ -114,7 +114,7 @@ export class Explorer {
 			const grade = gradeOf(judged, table.node.to_move);
 			const also = alike.length ? ` ×${alike.length + 1}` : '';
 			return el('li', {}, el('button.plain', {
-				'data-move': move, 'data-value': grade.kind, title: `${[move, ...alike].join(' ')}: ${grade.words}; a click plays ${move}`,
+				'data-move': move, 'data-value': grade.kind, title: `${[move, ...alike].join(' ')}: ${grade.words}; click to play ${move}`,
 			}, el('span.score', {}, `${move}${also}`), el('span.pv', {}, resultOf(judged))));
 		}));
 	}
@@ -154,7 +154,7 @@ function saidOf({ score, moves }, player) {
 	const count = best.reduce((sum, { alike = [] }) => sum + 1 + alike.length, 0);
 	const all = moves.reduce((sum, { alike = [] }) => sum + 1 + alike.length, 0);
 	const of = `${playerName(player)} to move: ${ofFirst(score, player)}.`;
-	if (proof.outcome === 'loss') return `${of} Every move loses${moves.length ? '; first those after which most replies err' : ''}.`;
+	if (proof.outcome === 'loss') return `${of} Every move loses${moves.length ? '; the first ones leave the fewest winning replies' : ''}.`;
 	if (!best.length) return of;
 	const does = proof.outcome === 'win' ? 'win' : 'draw';
 	// Of some positions the book names one move alone.

@@ -56,7 +56,7 @@ export function settings(specs, root, values = {}) {
 		if (spec.words) input.dataset.words = spec.words.join(' ');
 		input.dataset.testid = `${root.slice(1)}-${spec.name}`;
 		const dice = spec.type === 'seed'
-			? [el('button.plain', { title: 'Draw a seed', 'aria-label': 'Draw a seed',
+			? [el('button.plain', { title: 'Draw a random seed', 'aria-label': 'Draw a random seed',
 				onclick: () => { input.value = randomSeed(); input.dispatchEvent(new Event('input', { bubbles: true })); } }, '⚄')]
 			: [];
 		return field(spec.name.replaceAll('_', ' '), input, `${root}/${spec.name}`, spec.about, dice);
@@ -64,7 +64,7 @@ export function settings(specs, root, values = {}) {
 	return el('div.settings', {}, ...fields);
 }
 
-/** The settings that somebody filled in; the rest the server decides. */
+/** The settings that are filled in; the server has defaults for the others. */
 export function valuesOf(root) {
 	const values = {};
 	for (const input of root.querySelectorAll('[data-type]')) {

@@ -6,14 +6,14 @@ const WIDTH = 300;
 const HEIGHT = 90;
 
 /**
- * What half of the way up means, in thousandths: as much as the game shows, so that games of any unit fill their graph.
+ * The score, in thousandths, that is drawn half of the way up: the median of the game's scores, so that any game fills its graph.
  */
 export function scaleOf(scores) {
 	const seen = Object.values(scores).map((score) => Math.abs(score.eval ?? 0)).filter(Boolean).sort((a, b) => a - b);
 	return seen.length ? Math.max(1000, seen[Math.floor(seen.length / 2)]) : 3000;
 }
 
-/** How high a score is drawn: a proof the nearer to the edge, the nearer the end is. */
+/** How high a score is drawn: a proof is the nearer to the edge, the nearer the end of the game is. */
 function levelOf(score, scale, longest) {
 	const level = height(score, scale);
 	const distance = score.proof?.plies ?? score.proof?.plies_max;

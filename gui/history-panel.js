@@ -1,13 +1,13 @@
 /**
- * What was played, as a tree in a column: the main line, and after each of its moves what was played instead. With it, what one
- * can do with a node of the tree: look at it, comment, promote its variation, delete it.
+ * The moves played, as a tree in a column: the main line, and after each of its moves the variations on it. Also what one can do
+ * with a node of the tree: show it, comment on it, promote its variation, delete it.
  */
 import { confirmed } from './ask.js';
 import { el, byId } from './dom.js';
 import { isChance, moveNumber, nodesFrom, pathTo, sibling, variationOf } from './record.js';
 import { viewWords } from './words.js';
 
-/** Of a line so many plies are listed before and after the cursor. */
+/** How many plies of a line are listed before and after the cursor. */
 const NEAR = 300;
 const button = (name) => document.querySelector(`[data-testid="${name}"]`);
 
@@ -15,7 +15,7 @@ export class HistoryPanel {
 	#host = byId('history');
 	#tools = byId('node-tools');
 	#comment = button('comment');
-	/** The nodes that are listed, by the number that their button has. */
+	/** The nodes that are listed; buttons name them by index. */
 	#nodes = [];
 	#key = '';
 	/** The node that the open tools are about: the game may go on behind them. */
@@ -32,7 +32,7 @@ export class HistoryPanel {
 		this.#host.addEventListener('keydown', (event) => {
 			if (!this.key(event.key)) return;
 			event.preventDefault();
-			// From there the focus follows, once the server has said what is on the board.
+			// Later the focus follows by itself, once the server has described the position.
 			this.#host.querySelector('[aria-current]')?.focus();
 		});
 		this.#comment.addEventListener('input', () => table.comment(this.#node, this.#comment.value));
@@ -81,10 +81,10 @@ export class HistoryPanel {
 		if (!game) return;
 		const focused = this.#host.contains(document.activeElement) ? document.activeElement : null;
 		const focusedNode = this.#nodes[focused?.dataset.node];
-		// An entry that was of the position on the board hands its focus on to the one that is now.
+		// If the entry of the last position had the focus, the entry of the new one gets it.
 		const next = focused?.hasAttribute('aria-current') ? game.node : focusedNode;
 		const isLong = game.moves.length > NEAR;
-		// What is drawn of a node is in the key, so that a list is not drawn anew for nothing.
+		// The key holds all that is drawn of a node: the list is drawn again only if something changed.
 		const nodes = nodesFrom(game.root).map(({ move, score, comment, next }) => [move, score, comment, next.length]);
 		const marks = this.table.mode === 'analyse' ? game.moves.map((_, ply) => this.markAt(ply)) : [];
 		const key = JSON.stringify([game.id, nodes, marks, game.moves, isLong && game.cursor]);
@@ -139,7 +139,7 @@ export class HistoryPanel {
 			mark?.sign ? el('span', {
 				'data-mark': mark.mark, class: `review-mark${mark.isEstimate ? ' estimate' : ''}`, title: mark.title,
 			}, mark.sign) : '',
-			// What the position after the move is worth: the same number that its analysis shows.
+			// The value of the position after the move: the same number that its analysis shows.
 			node.score ? el('span.score', { title: 'Score after the move, from player 1’s view' }, viewWords(node.score)) : '',
 		]);
 	}
@@ -174,7 +174,7 @@ export class HistoryPanel {
 		const words = !node.parent ? 'the start'
 			: isChance(node.move) ? node.move : `${moveNumber(moves, moves.length - 1)}. ${node.move}`;
 		byId('node-title').textContent = `Comment on ${words}`;
-		// What one is typing is not replaced by itself.
+		// A comment that is being typed is not overwritten.
 		if (this.#comment.value.trim() !== (node.comment ?? '').trim()) this.#comment.value = node.comment ?? '';
 		button('promote').disabled = !variationOf(node);
 		button('delete-node').disabled = !node.parent;
@@ -182,5 +182,5 @@ export class HistoryPanel {
 	}
 }
 
-/** What was said about a node. */
+/** The comment on a node, as entries of the list. */
 const said = ({ comment }) => (comment ? [el('li.comment', {}, comment)] : []);

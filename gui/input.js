@@ -24,13 +24,13 @@
  * @property {(event: KeyboardEvent) => boolean} [key]
  * @property {() => Array<{label: string, title?: string, act: () => void, move?: string, testid?: string,
  *   className?: string, pressed?: boolean}>} [tools]  buttons beside the board
- * @property {() => string[]} [left]  the moves that what is chosen leaves
+ * @property {() => string[]} [left]  the moves that fit what is chosen so far
  */
 import { choices, movesThrough, namedCells, touched } from './changes.js';
 
-/** Previews that are asked for at once, far below the server's limit of requests in flight. */
+/** How many previews are requested at once, far below the server's limit of requests in flight. */
 const AT_ONCE = 24;
-/** Of more moves than this no previews are asked for; the list enters them. */
+/** With more moves than this no previews are requested; moves are then entered in the list. */
 const MOST_PREVIEWS = 600;
 
 export function cellInput({ board, legal, play, changed, preview }) {
@@ -63,7 +63,7 @@ export function cellInput({ board, legal, play, changed, preview }) {
 		}
 		const next = [...chosen, key];
 		const moves = movesThrough(cells, next);
-		// A cell that goes with none of the chosen ones begins anew.
+		// A cell that fits no move with the chosen ones starts a new choice.
 		if (moves.length === 0) chosen = movesThrough(cells, [key]).length ? [key] : [];
 		else chosen = next;
 		const left = movesThrough(cells, chosen);
@@ -86,10 +86,10 @@ export function cellInput({ board, legal, play, changed, preview }) {
 			return { targets, selected: new Set(chosen) };
 		},
 		prompt() {
-			if (chosen.length) return 'Choose a further cell, or a move under “Legal moves”.';
+			if (chosen.length) return 'Choose another cell, or a move under “Legal moves”.';
 			// A pass that is forced touches no cell.
 			const only = legal.length === 1 && !cells.get(legal[0])?.size;
-			return only ? 'There is one move: choose it under “Legal moves”.' : 'Choose a marked cell.';
+			return only ? 'There is only one move: choose it under “Legal moves”.' : 'Choose a marked cell.';
 		},
 		cell: (cell) => choose(cell.join()),
 		drag(from, to) {

@@ -12,7 +12,7 @@ let chosen = {};
 try {
 	chosen = JSON.parse(localStorage.getItem(KEY)) ?? {};
 } catch {
-	// What cannot be read was never chosen.
+	// What cannot be read counts as never chosen.
 }
 
 const isShown = (game, { name, usual }) => chosen[`${game}.${name}`] ?? usual;

@@ -27,7 +27,7 @@ export class Lesson {
 	#node = null;
 	#motion = null;
 	#input = null;
-	/** Of this step: null until a move is made, then whether it was the one that is asked for. */
+	/** Whether the move of this step is a solution; null until one is made. */
 	#right = null;
 	#parts = {};
 	#host = el('div.board-host', {});
@@ -51,7 +51,7 @@ export class Lesson {
 		const isHere = this.#dialog.contains(target);
 		// What is typed elsewhere, as in a dialog above, is not for the lesson.
 		if (!isHere && (target.closest('input, select, textarea, dialog, [popover]') || document.querySelector('dialog:modal'))) return;
-		// Those of the page's board and of its buttons; of the lesson's it moves and presses them.
+		// Keys that the page would take for the game. The page never gets them; in the lesson, those that its game does not use act as usual.
 		const isGame = /^(.|Arrow\w+|Home|End)$/.test(event.key) && event.key !== ' ';
 		if (event.key === 'Escape') this.close();
 		else if (!isGame || (!(this.#input?.key?.(event) ?? false) && isHere)) return;
@@ -91,7 +91,7 @@ export class Lesson {
 			if (matchMedia(COVERS).matches) this.#dialog.showModal();
 			else this.#dialog.show();
 			this.#cover(true);
-			// Nobody asked for it: no button of it is pressed by Enter.
+			// It opened by itself, so Enter must not press one of its buttons.
 			if (byItself && !this.#dialog.matches(':modal')) document.activeElement.blur();
 		}
 		await loadLook(about.name);
@@ -118,7 +118,7 @@ export class Lesson {
 			el('div.row.end', {}, parts.back, parts.again, parts.reveal, parts.next));
 	}
 
-	/** What lies below the lesson, and the board beside it, waits: it takes no clicks, and is not read. */
+	/** Makes the board and all that lies below the lesson inert: no clicks, not read by screen readers. */
 	#cover(covers) {
 		const deck = this.#dialog.parentElement;
 		for (const part of [...deck.children, ...document.querySelectorAll('.board-row, .more')]) {
@@ -140,7 +140,7 @@ export class Lesson {
 		else this.close();
 	}
 
-	/** Begins a step, once more if it is this one. */
+	/** Begins a step; the current one begins anew. */
 	async #go(at) {
 		this.#at = at;
 		this.#right = null;
@@ -154,7 +154,7 @@ export class Lesson {
 		return this.ask({ game: this.#about.name, rules }, start === undefined ? { moves } : { start, moves }, WANT);
 	}
 
-	/** Comes to the position after some moves of this step, the last of which was just made. */
+	/** Shows the position after some moves of this step. @param {string|null} move  the one just made */
 	async #reach(moves, move) {
 		const step = this.#step;
 		this.#input = null;
@@ -218,7 +218,7 @@ export class Lesson {
 		if (focused) [...tools.children].find((button) => button.textContent === focused)?.focus();
 		const end = node.outcome ? ` ${outcomeWords(node.outcome, by)}` : '';
 		said.textContent = this.#right === null ? '' : this.#right ? `Right.${end}`
-			: `That can be played, but it is not what is asked for.${end}`;
+			: `That move is legal, but it is not what is asked for.${end}`;
 		said.classList.toggle('wrong', this.#right === false);
 		const isLast = this.#at + 1 === lesson.length;
 		back.disabled = this.#at === 0;

@@ -1,4 +1,4 @@
-/** The list of one's own games that the browser keeps: to open, to name, to delete. */
+/** The list of the games saved in the browser, to open, name and delete them. */
 import { confirmed } from './ask.js';
 import { el, svgAddress } from './dom.js';
 import { isChance } from './record.js';
@@ -29,8 +29,8 @@ export class Library {
 	async #draw() {
 		const games = await list();
 		this.#help.textContent = games.length
-			? 'They are in this browser alone. When there are too many, those without a name go, the oldest first.'
-			: 'None yet: every game that you begin will be here.';
+			? 'They are saved in this browser only. If there are too many, unnamed games are deleted, the oldest first.'
+			: 'None yet. Every game that you play is saved here.';
 		const titles = await Promise.all(games.map(({ saved }) => this.title(saved.game.game)));
 		this.#list.replaceChildren(...games.map((entry, index) => this.#entry(entry, titles[index])));
 	}
@@ -41,11 +41,11 @@ export class Library {
 		const variations = game.variations?.length ?? 0;
 		const more = variations ? `, ${variations} ${variations === 1 ? 'variation' : 'variations'}` : '';
 		const input = el('input', {
-			type: 'text', value: name, placeholder: title, title: 'A name for this game; with one it is never dropped',
+			type: 'text', value: name, placeholder: title, title: 'Name this game; named games are never deleted automatically',
 			'aria-label': `Name of this game of ${title}`, testid: 'own-name', maxlength: 80, autocomplete: 'off', onchange: (event) => rename(id, event.target.value.trim()),
 		});
 		const about = [
-			name ? title : '', `${count} ${count === 1 ? 'move' : 'moves'}${more}`, players?.join(' – '), end || 'not over',
+			name ? title : '', `${count} ${count === 1 ? 'move' : 'moves'}${more}`, players?.join(' – '), end || 'unfinished',
 		].filter(Boolean).join(' · ');
 		return el('li', { 'data-own': id },
 			this.#picture(game),

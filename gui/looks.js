@@ -12,7 +12,7 @@
  * @property {(move: string) => string|undefined} [slide]  the side to which a move sends everything
  * @property {(move: string) => {stages: Array<Array<[number, number]>>, side?: string}|null} [entry]  the cells that one chooses
  *   for a move, stage by stage, and the side of the cell if the move is one of several walls there
- * @property {object} [first]  rules of somebody's first game, where one by the usual rules would be long
+ * @property {object} [first]  rules for a visitor's first game, if one by the usual rules would be long
  */
 import { arrowSide } from './board.js';
 import { cellAt, pieceKey } from './changes.js';
@@ -20,7 +20,7 @@ import { svg } from './dom.js';
 import { caption, ownerClass } from './pieces.js';
 import { sideFromView, sideToView } from './symmetry.js';
 
-/** What a look may use; what each is, its own file says. */
+/** What a look may use; each is documented in its own file. */
 const KIT = { arrowSide, caption, cellAt, ownerClass, pieceKey, sideFromView, sideToView, svg };
 
 /** @type {Map<string, Promise<void>>} those that were asked for, by game */
@@ -35,7 +35,7 @@ const looks = new Map();
 export function loadLook(game, from = `./games/${game}.js`) {
 	if (!asked.has(game)) {
 		asked.set(game, import(from).then((module) => { looks.set(game, module.default(KIT)); }).catch((error) => {
-			console.warn(`${game} is shown as any game:`, error);
+			console.warn(`the look of ${game} failed to load, so it is shown generically:`, error);
 		}));
 	}
 	return asked.get(game);

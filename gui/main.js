@@ -39,7 +39,7 @@ function describe(game) {
 	return described.get(game);
 }
 
-/** What can be heard; nothing until somebody touches the page. */
+/** Plays a sound; does nothing until somebody touches the page. */
 let play = () => {};
 const heardAfter = ['pointerdown', 'keydown'];
 function wake() {
@@ -66,7 +66,7 @@ let shownId = '';
 function draw() {
 	const { game, node } = table;
 	if (!game) return;
-	// A game of a file may be one that was not asked about yet.
+	// A game from a file may not have been described yet.
 	if (connection.isOpen && !described.has(game.game)) describe(game.game).then(draw).catch(() => {});
 	if (table.settled) {
 		Object.assign(document.body.dataset, {
@@ -98,10 +98,10 @@ function draw() {
 	showAddress(game, connection.isOpen && table.settled ? begun(game.game) : null);
 }
 
-/** What was said of another game is over. @param {string} id  of the game on the table */
+/** Clears the messages about another game. @param {string} id  of the game on the table */
 function forget(id) {
 	if (id === shownId) return;
-	// Before the first game it may be why there is another one than was asked for.
+	// On the first draw, keep it: it may say why the game that was asked for is not shown.
 	if (shownId) {
 		byId('alert').hidden = true;
 		announce('');
@@ -110,7 +110,7 @@ function forget(id) {
 }
 
 function keepTable() {
-	// Whoever looks back, or at a variation, does not see how the game ended.
+	// How the game ended is seen only at the end of its main line.
 	const seesEnd = table.settled && isLive(table.game) && table.game.node === toEnd([table.game.root]).at(-1);
 	const end = !seesEnd ? null : table.outcome ? outcomeWords(table.outcome, settled.get(table.game.game)?.by) : '';
 	const players = ['p1', 'p2'].map((player) => seatName(table.seats[player]));
@@ -130,9 +130,9 @@ async function openLibrary() {
 	await library.open();
 }
 
-/** What is offered after a game, which most games do not need at once. */
+/** Draws what is offered after a game; loaded when it is first needed. */
 async function drawAfter() {
-	// Who goes through the review of a game that is over is offered the next one, too.
+	// The next game is also offered beside the review of a finished one.
 	const reviewed = () => table.mode === 'analyse' && panel.review?.isOfEnded;
 	const about = (table.outcome || reviewed()) && settled.get(table.game.game);
 	byId('after').hidden = !about;
@@ -147,7 +147,7 @@ async function drawAfter() {
 	});
 }
 
-/** The lesson, once it was needed; and whether one may be offered, which a first visit's choice of games comes before. */
+/** The lesson, once it was needed; and whether one may be offered: on a first visit the choice of games comes first. */
 let lesson = null;
 let mayTeach = false;
 /** The game on the table when its lesson was last looked for. */
@@ -186,7 +186,7 @@ function drawButtons() {
 	button('play-on').hidden = end || Boolean(outcome) || !button('play-hint').hidden;
 	for (const mode of ['play', 'analyse']) button(`mode-${mode}`).setAttribute('aria-pressed', String(table.mode === mode));
 	button('pause').disabled = Boolean(outcome);
-	button('pause').textContent = table.paused ? 'Go on' : 'Pause';
+	button('pause').textContent = table.paused ? 'Resume' : 'Pause';
 	button('pause').setAttribute('aria-pressed', String(table.paused));
 }
 
@@ -226,7 +226,7 @@ table.addEventListener('played', async (event) => {
 		: node.to_move === 'chance' ? '' : `${playerName(node.to_move)} to move.`;
 	announce(`${playerName(player)}: ${words}. ${then}`);
 });
-// Whatever breaks is shown; the page goes on.
+// Every unexpected error is shown; the page goes on.
 window.addEventListener('unhandledrejection', (event) => alert(event.reason?.message ?? String(event.reason), true));
 window.addEventListener('error', (event) => alert(event.message, true));
 
@@ -256,7 +256,7 @@ async function opened() {
 		else choosing = import('./welcome.js').then(async ({ welcome }) => welcome(table, (await games).body, describe));
 		document.body.dataset.choice = String(Boolean(choosing));
 		newGame.offer((await games).body);
-		// What the first board does not need is there before a server is gone.
+		// Load the rest now that the first board is drawn: later the server may be gone.
 		await Promise.all([import('./library.js'), import('./share.js'), import('./editor.js'), choosing]);
 		mayTeach = true;
 		draw();
@@ -274,9 +274,9 @@ async function isOver(game) {
 const begun = (game) => async (rules) => (await table.ask({ game, rules }, {}, ['record'])).record;
 
 /**
- * Puts the game on the table that an address asks for. If it is none, that is said, and the board stays.
+ * Puts the game on the table that an address asks for. If it cannot be shown, an alert says why, and the board stays.
  * @param {() => object|null} read  what is asked for
- * @returns {Promise<boolean>} whether it is there
+ * @returns {Promise<boolean>} whether it is on the table
  */
 async function openAddress(read) {
 	let wanted = null;
@@ -286,11 +286,11 @@ async function openAddress(read) {
 		byId('alert').hidden = true;
 		const { game, rules, start, moves, ply } = wanted;
 		if (!connection.hello.games.includes(game)) throw new Error(`This server has no game ${game}.`);
-		// A link to a game alone goes on with the one that is on the table, unless that is over.
+		// A link that only names a game keeps the game of that name on the table, unless it is over.
 		const isAlone = !Object.keys(rules).length && start === undefined && !moves.length;
 		if (isAlone && table.game?.game === game && !await isOver(table.game)) return false;
 		const specs = (await describe(game)).rules;
-		// Nobody is hurried by a game that was sent: one looks first.
+		// A game from a link starts paused, so that one can look at it first.
 		await table.begin(game, typed(rules, specs), { ...start === undefined ? {} : { start }, moves }, { ply, paused: moves.length > 0 });
 		return true;
 	} catch (error) {
@@ -300,7 +300,7 @@ async function openAddress(read) {
 		}
 		const rule = /^\/rules\/(.+)$/.exec(error.pointer ?? '');
 		const why = wanted && error.pointer
-			? `The game of the address cannot be shown: ${rule ? `${rule[1]}: ` : ''}${located(error).message}` : error.message;
+			? `The game in the address cannot be shown: ${rule ? `${rule[1]}: ` : ''}${located(error).message}` : error.message;
 		refuseAddress(table.game);
 		alert(why, false);
 		return false;
@@ -313,7 +313,7 @@ connection.addEventListener('lost', (event) => {
 	showConnection('lost', `Connection lost${why}; next try in ${seconds} s. The game is kept.`);
 });
 connection.addEventListener('notice', ({ detail: { kind, id, message } }) => {
-	// What concerns one search of many, such as one for which the machine was too busy, is no trouble of the player.
+	// A warning about one search of many, such as that the machine was too busy for it, needs no alert.
 	if (kind === 'warning' && id) console.info(message);
 	else alert(message, false);
 });
@@ -370,10 +370,10 @@ for (const { name, label, sign } of TURNS) {
 }
 byId('preferences').append(...switches());
 byId('views').append(el('button', {
-	testid: 'view-reset', title: 'As it was', onclick: () => table.setView(PLAIN),
-}, 'Plain view'));
+	testid: 'view-reset', title: 'Undo all turning and mirroring', onclick: () => table.setView(PLAIN),
+}, 'Reset view'));
 
-/** Analysing begins with the mode; back in the game nothing runs that could tell. */
+/** Switching to Analyse starts the search; in mode Play nothing runs that could give something away. */
 function setMode(mode) {
 	if (analysis.progress) analysis.endSweep();
 	lesson?.close();
@@ -405,7 +405,7 @@ async function openEditor() {
 	await editor.open();
 }
 
-// By its fragment the address is the game's.
+// The fragment of the address belongs to the game, so the link must not change it.
 document.querySelector('.skip').addEventListener('click', (event) => {
 	event.preventDefault();
 	board.board.focus();
@@ -416,7 +416,7 @@ const KEYS = {
 };
 document.addEventListener('keydown', (event) => {
 	if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-	// A dialog over the page takes all keys, also where the focus is on nothing in it.
+	// A modal dialog takes all keys, even if nothing in it has the focus.
 	if (event.target.closest('input, select, textarea, dialog') || document.querySelector('dialog:modal')) return;
 	if (event.key === '/') moves.focus();
 	else if (event.key === 'b') board.board.focus();
@@ -424,14 +424,14 @@ document.addEventListener('keydown', (event) => {
 	else if (event.key === 'v' && table.mode === 'analyse') panel.showValues(!analysis.all);
 	else if (event.key === 'a') setMode(table.mode === 'play' ? 'analyse' : 'play');
 	else if (KEYS[event.key] && !button(KEYS[event.key]).disabled) button(KEYS[event.key]).click();
-	// Keys of the game work wherever the focus is, but for those that move it or press buttons.
+	// Keys of the game work wherever the focus is, except those that move the focus or press buttons.
 	else if (event.target === document.body || /^(.|Arrow\w+)$/.test(event.key)) {
 		if (event.key === ' ' || !((board.input?.key?.(event) ?? false) || played.key(event.key))) return;
 	} else return;
 	event.preventDefault();
 });
 
-// A clock that runs is the one thing that changes by itself.
+// A running clock is the only thing that changes without an event.
 setInterval(() => { if (table.clock.running && table.clock.counts) seats.drawStrips(); }, 100);
 
 onReturn((game) => table.put(game), async (address) => {

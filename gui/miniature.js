@@ -1,4 +1,4 @@
-/** Boards as pictures that nobody can touch, drawn as the board on the page is. */
+/** Boards as static pictures, drawn like the board on the page. */
 import { BoardView } from './board.js';
 import { el } from './dom.js';
 import { lookOf } from './looks.js';

@@ -1,6 +1,6 @@
 /**
  * How a board comes from one position to the next: pieces travel, tiles that are sent to one side slide and merge, walls grow.
- * All is found by comparing two drawings; it knows no rules. A motion is only shown: the board has the new position at once.
+ * It is all found by comparing two drawings, without rules. A motion is only an effect: the board has the new position at once.
  */
 import { cellsOf, change, pieceKey } from './changes.js';
 import { STEP } from './symmetry.js';
@@ -10,7 +10,7 @@ export const TRAVEL_MS = 200;
 /**
  * @typedef {import('./symmetry.js').Cell} Cell
  * @typedef {object} Motion
- * @property {Map<string, Cell[]>} travels  of each piece that moved, by its key, the cells where it was
+ * @property {Map<string, Cell[]>} travels  the pieces that moved, by key, with the cells where they were
  * @property {Array<{piece: object, to: Cell, into: string}>} merges  pieces that went into another one, by its key
  * @property {Set<string>} came  keys of pieces that came from nowhere
  * @property {Array<{cell: Cell, side: string}>} walls  that were built
@@ -35,7 +35,7 @@ export function motionBetween(before, after, side) {
 function travel(came, left, motion) {
 	const rest = [...left];
 	for (const piece of came) {
-		// What a piece leaves behind did not come from anywhere, and stands there at once.
+		// The cell that a piece blocks by leaving did not travel, and appears at once.
 		if (piece.piece === 'blocked') continue;
 		const at = rest.findIndex((gone) => gone.piece === piece.piece && gone.owner === piece.owner && gone.label === piece.label);
 		if (at < 0) motion.came.add(pieceKey(piece));
@@ -44,8 +44,8 @@ function travel(came, left, motion) {
 }
 
 /**
- * Tiles keep their order in each line. So, from the side to which they went, one that is not the next of those before was made
- * of the next two; what is left when those before are used up has just come.
+ * Tiles keep their order in each line. Seen from the side to which they slid: a tile that differs from the next old one was merged
+ * from the next two, and tiles that remain when the old ones are used up are new.
  */
 function slide(before, after, side, motion) {
 	const [down, right] = STEP[side];
@@ -81,7 +81,7 @@ function slide(before, after, side, motion) {
 const mean = (places) => [0, 1].map((axis) => places.reduce((sum, place) => sum + place[axis], 0) / places.length);
 
 /**
- * Shows a motion on what a board has just drawn. Whatever is drawn next takes these nodes away, and their motion with them.
+ * Shows a motion on what a board has just drawn. The next drawing replaces these nodes, and so ends their motion.
  * @param {Motion} motion
  * @param {object} stage
  * @param {Map<string, SVGElement>} stage.nodes  the pieces as they stand now, by key

@@ -2,7 +2,7 @@
 import { el, byId } from './dom.js';
 import { moveWords } from './looks.js';
 
-/** More than these are not listed at once. */
+/** The most moves that are listed at once. */
 const LISTED = 120;
 
 export class MovesPanel {
@@ -13,7 +13,7 @@ export class MovesPanel {
 	#list = el('div.moves', { role: 'group', 'aria-label': 'Legal moves' });
 	#more = el('p.help', {});
 
-	/** @param {() => string[]|undefined} left  what the choice on the board leaves */
+	/** @param {() => string[]|undefined} left  the moves that fit what is chosen on the board */
 	constructor(table, left) {
 		this.table = table;
 		this.left = left;

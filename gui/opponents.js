@@ -1,12 +1,12 @@
 /**
- * Opponents by names, and how a game against one begins. What a level is worth the server says; a level's name is the page's.
+ * Opponents by name, and how a game against one begins. The server knows the rating of a level; its name is the page's own.
  *
  * @typedef {import('./table.js').Seat} Seat
  * @typedef {{p1: Seat, p2: Seat}} Seats
  */
 import { randomSeed } from './form.js';
 
-/** The level of those who have not chosen one: they can win, also on the side that is lost under perfect play. */
+/** The level until another is chosen: beatable even from the side that loses under perfect play. */
 export const FIRST_LEVEL = 1;
 
 const NAMES = [
@@ -50,14 +50,14 @@ export const against = (level, side = 'p2') => (
 export const amongThemselves = (kind, level) => (
 	kind === 'human' ? { p1: human(), p2: human() } : { p1: engine(level), p2: engine(level) });
 
-/** Begins a game. What the rules draw is drawn anew for each game, unless a seed or a start is given. */
+/** Begins a game. If the rules draw something at random, each game gets a new seed, unless a seed or a start is given. */
 export async function beginGame(table, about, { rules = {}, position = {}, seats = table.seats }) {
 	const seed = about.rules.find((spec) => spec.type === 'seed');
 	const drawn = seed && rules[seed.name] === undefined && !position.start ? { [seed.name]: randomSeed() } : {};
 	await table.begin(about.name, { ...rules, ...drawn }, position, { seats });
 }
 
-/** Begins the game on the table once more: from the same start, or from another one if its rules draw it. */
+/** Begins the game on the table again: from the same start, or from a new one if the rules draw it at random. */
 export async function playAgain(table, about, seats) {
 	const { rules, start } = table.game;
 	const seed = about.rules.find((spec) => spec.type === 'seed')?.name;

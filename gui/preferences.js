@@ -1,23 +1,23 @@
-/** What somebody prefers in this browser, whatever the game: whether pieces move and moves can be heard. */
+/** Preferences of this browser, whatever the game: whether pieces are animated and whether there are sounds. */
 import { el } from './dom.js';
 
 const KEY = 'plyd.preferences';
-const KNOWN = { motion: 'Pieces move', sound: 'Sounds' };
+const KNOWN = { motion: 'Piece animation', sound: 'Sounds' };
 
 const preferences = { motion: true, sound: true };
 try {
 	const kept = JSON.parse(localStorage.getItem(KEY)) ?? {};
 	for (const name of Object.keys(KNOWN)) if (typeof kept[name] === 'boolean') preferences[name] = kept[name];
 } catch {
-	// What cannot be read is as it is at first.
+	// Preferences that cannot be read keep their defaults.
 }
 
-/** Whether pieces move: not if the system is asked for less of it. */
+/** Whether pieces are animated; never if the system asks for reduced motion. */
 export const isMoving = () => preferences.motion && !matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 export const isHeard = () => preferences.sound;
 
-/** The switches, as boxes to be checked. */
+/** The switches, as checkboxes. */
 export const switches = () => Object.entries(KNOWN).map(([name, label]) => el('label.inline', {},
 	el('input', {
 		type: 'checkbox', checked: preferences[name], testid: `prefer-${name}`,

@@ -7,7 +7,7 @@ import * as record from './record.js';
 
 /** What is asked about each position. */
 export const WANT = ['to_move', 'outcome', 'legal', 'chance', 'board', 'text', 'eval', 'decisive'];
-/** What a server may lack: it is asked for it only if it has a feature of that name. */
+/** What some servers lack: it is requested only if the server has the feature of that name. */
 const OPTIONAL = ['decisive', 'book'];
 /** Positions that are remembered; each holds its board and its moves. */
 const KEPT = 200;
@@ -48,7 +48,7 @@ export class Questions {
 		if (!answer) {
 			answer = this.ask(game, position, WANT);
 			this.#known.set(key, answer);
-			// A failure is not kept: the next one who asks, asks the server.
+			// A failure is not remembered: the next question goes to the server again.
 			answer.catch(() => this.#known.delete(key));
 			if (this.#known.size > KEPT) this.#known.delete(this.#known.keys().next().value);
 		}
@@ -77,5 +77,5 @@ export class Questions {
 	}
 }
 
-/** A position under the rules of a game as a text, by which answers about it are known. */
+/** The key of a position under the rules of a game, by which answers are remembered. */
 const keyOf = (position, { game, rules }) => JSON.stringify([game, rules, position]);

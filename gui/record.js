@@ -1,6 +1,6 @@
 /**
- * The record of a game, which the protocol, the arena and `plyd show` share, and what the page adds to it. A record is only checked
- * for its shape here; its moves the server checks.
+ * The record of a game, which the protocol, the arena and `plyd show` share, and what the page adds to it. Only the shape of a
+ * record is checked here; the server checks its moves.
  */
 import { byPly, fresh, grown, linesOf } from './tree.js';
 import { flipped } from './words.js';
@@ -19,13 +19,13 @@ export const isChance = (ply) => ply.startsWith('~');
  */
 export const moveNumber = (moves, ply) => moves.slice(0, ply + 1).filter((move) => !isChance(move)).length;
 
-/** What nodes hold, by the names of the record's fields, each by ply. */
+/** What is kept at nodes: the record's field, which is by ply, and the node's. */
 const FIELDS = { scores: 'score', clocks: 'clock', flags: 'flag', comments: 'comment' };
 
 const held = (nodes, first) => Object.fromEntries(Object.entries(FIELDS)
 	.map(([name, field]) => [name, byPly(nodes, field, first)]).filter(([, values]) => Object.keys(values).length));
 
-/** The record of a game as the page knows it without a server, which would add the result. */
+/** The record of a game as the page knows it; only a server could add the result. */
 export function ownRecord({ game, rules, start, root, name, opening }) {
 	const [main, ...others] = linesOf(root);
 	const variations = others.map(({ of, ply, nodes }) => ({ of, ply, moves: movesOf(nodes), ...held(nodes, ply + 1) }));
@@ -47,7 +47,7 @@ export function line(record, game, players) {
 	return `${JSON.stringify({ ...ownRecord(game), ...record, ...more })}\n`;
 }
 
-/** A game as the browser keeps it: its record, and where one looks. */
+/** A game as the browser keeps it: its record, the line shown and the ply on the board. */
 export function kept(game) {
 	const { id, cursor, players } = game;
 	const end = game.line[game.line.length - 1];
@@ -56,7 +56,7 @@ export function kept(game) {
 	return { ...ownRecord(game), ...names, id, shown: [shown, game.moves.length], cursor };
 }
 
-/** The game that was kept. @throws {BadRecord} if it is none */
+/** The game that was kept. @throws {BadRecord} if it cannot be read */
 export function taken(value) {
 	const { game, lines } = gameOf(value, '');
 	const [shown, end] = value.shown;
@@ -95,12 +95,12 @@ const isObject = (value) => typeof value === 'object' && value !== null && !Arra
 function gameOf(value, where) {
 	const wrong = (message) => { throw new BadRecord(`${where}${message}`); };
 	if (!isObject(value)) wrong('a record is a JSON object');
-	if (value.record !== 1) wrong('`record` must be 1: this is no record of a game, or one of a later version');
+	if (value.record !== 1) wrong('`record` must be 1: this is not a game record, or one of a later version');
 	if (typeof value.game !== 'string') wrong('`game` must be the name of a game');
 	if (!isObject(value.rules ?? {})) wrong('`rules` must be an object');
 	if (typeof value.start !== 'string') wrong('`start` must be the text of a position');
 	if (!Array.isArray(value.moves) || value.moves.some((move) => typeof move !== 'string')) {
-		wrong('`moves` must be a list of texts');
+		wrong('`moves` must be a list of strings');
 	}
 	const opening = openingOf(value);
 	const game = fresh(value.game, value.rules ?? {}, value.start, value.moves).with({
@@ -118,7 +118,7 @@ function gameOf(value, where) {
 	return { game, lines };
 }
 
-/** With how many plies that nobody chose a game of a match began; what is nonsense is left out. */
+/** The number of opening plies, which no player chose; undefined if the value makes no sense. */
 const openingOf = ({ opening, moves }) => (
 	Number.isInteger(opening) && opening >= 0 && opening <= moves.length ? opening : undefined);
 
@@ -130,7 +130,7 @@ function lineOf(value, lines, wrong) {
 	if (!base) wrong('`of` must be 0 for the main line, or the number of a variation before it');
 	if (!Number.isInteger(ply) || ply < 0 || ply >= base.length) wrong(`\`ply\` must be from 0 to ${base.length - 1}`);
 	if (!Array.isArray(moves) || !moves.length || moves.some((move) => typeof move !== 'string')) {
-		wrong('`moves` must be a list of texts');
+		wrong('`moves` must be a list of strings');
 	}
 	const line = grown(base.slice(0, ply + 1), moves);
 	hold(line, ply + 1, value);
@@ -144,7 +144,7 @@ const IS = {
 	comments: (value) => typeof value === 'string',
 };
 
-/** Gives the nodes of a line what a record says of them. What is nonsense is left out. */
+/** Gives the nodes of a line what a record says of them. Values that make no sense are left out. */
 function hold(nodes, first, value) {
 	for (const [name, field] of Object.entries(FIELDS)) {
 		if (!isObject(value[name])) continue;

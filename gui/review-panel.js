@@ -12,17 +12,18 @@ const LIMIT = { time_ms: 500 };
 /** How long a move that somebody tries is thought about. */
 const TRIAL_MS = 1000;
 
-/** Each mark in words, with a sign for the list of moves, and in the words of a count. */
+/** Each mark in words, with a sign for the list of moves, and in the words of a count, which may be [one, several]. */
 const MARKS = {
 	forced: ['the only legal move', '', 'forced'], kept_win: ['kept the win', '✓', 'kept the win'],
-	wins_later: ['wins later than it might', '↻', 'slower than need be'], kept_draw: ['kept the draw', '=', 'kept the draw'],
+	wins_later: ['wins later than necessary', '↻', 'slower than necessary'], kept_draw: ['kept the draw', '=', 'kept the draw'],
 	best_defence: ['best defence', '◆', 'best defence'], was_lost: ['lost anyway', '·', 'in a lost position'],
-	lost_sooner: ['loses sooner than it need', '↯', 'lost sooner'], gave_points: ['gave points away', '−', 'gave points away'],
+	lost_sooner: ['loses sooner than necessary', '↯', 'lost sooner'], gave_points: ['gave points away', '−', 'gave points away'],
 	threw_away: ['', '✗', 'threw it away'], best: ['about the best', '~', 'about the best'], good: ['good', '~', 'good'],
-	inaccuracy: ['an inaccuracy', '?!', 'inaccurate'], mistake: ['a mistake', '?', 'mistaken'], blunder: ['a blunder', '??', 'blundered'],
+	inaccuracy: ['an inaccuracy', '?!', ['inaccuracy', 'inaccuracies']], mistake: ['a mistake', '?', ['mistake', 'mistakes']],
+	blunder: ['a blunder', '??', ['blunder', 'blunders']],
 	unknown: ['unknown', '', 'unknown'],
 };
-/** What cost time and nothing else: [one, several] in words. */
+/** Errors that change only how soon the game ends: [one, several] in words. */
 const SLOWER = { wins_later: ['slower win', 'slower wins'], lost_sooner: ['quicker loss', 'quicker losses'] };
 const ESTIMATED = ['best', 'good', 'inaccuracy', 'mistake', 'blunder'];
 
@@ -31,7 +32,13 @@ const behind = ({ after }) => after && later(after, false);
 const inView = ({ player }, score) => viewWords(score && (player === 'p2' ? flipped(score) : score));
 /** A mark in words. @param {import('./review.js').Reviewed} reviewed */
 const words = ({ mark, before }) => (mark === 'threw_away' ? `threw the ${before.proof.outcome} away`
-	: `${ESTIMATED.includes(mark) ? 'by estimate ' : ''}${MARKS[mark][0]}`);
+	: `${MARKS[mark][0]}${ESTIMATED.includes(mark) ? ' by estimate' : ''}`);
+
+/** A mark in the words of a count. */
+function countWords(mark, n) {
+	const counted = MARKS[mark][2];
+	return Array.isArray(counted) ? counted[n === 1 ? 0 : 1] : counted;
+}
 
 /** The sign that a mark has in the list of moves; an empty text if it has none. */
 function signOf(mark) {
@@ -45,7 +52,7 @@ export class ReviewPanel {
 	#about = el('p.reviewed', { testid: 'reviewed', role: 'status' });
 	#counts = el('div.counts', { testid: 'counts' });
 	#buttons = {};
-	/** The mistake for which a better move is looked for, the node before it, and what was said of the last try. */
+	/** The mistake for which a better move is sought, the node before it, and the message about the last try. */
 	#trial = null;
 
 	constructor(table, hasExact, board, moves, changed) {
@@ -57,10 +64,10 @@ export class ReviewPanel {
 		};
 		this.root = el('section.review', { 'aria-label': 'Review' }, el('div.head', {}, this.#about,
 			button('review-close', 'Hide the review', () => this.close(), '✕')), el('div.row', {},
-			button('mistake-before', 'The mistake before (key M with Shift)', () => this.jump(-1), '‹ Mistake'),
-			button('mistake-next', 'The next mistake (key M)', () => this.jump(1), 'Mistake ›'),
-			button('find-better', 'Back to before the mistake, to try it better', () => this.find(), 'Find better'),
-			button('show-better', 'The better move, on the board', () => this.show(), 'Show better')), this.#counts);
+			button('mistake-before', 'Previous mistake (Shift+M)', () => this.jump(-1), '‹ Mistake'),
+			button('mistake-next', 'Next mistake (M)', () => this.jump(1), 'Mistake ›'),
+			button('find-better', 'Go back to before the mistake and try to find a better move', () => this.find(), 'Find better'),
+			button('show-better', 'Show the better move on the board', () => this.show(), 'Show better')), this.#counts);
 		this.review.addEventListener('change', () => this.draw());
 		table.addEventListener('change', () => this.draw());
 	}
@@ -101,7 +108,7 @@ export class ReviewPanel {
 		if (ply !== undefined) table.goTo(ply + 1);
 	}
 
-	/** The trial while its position is on the board; it ends once that is noticed to be another one. */
+	/** The trial while its position is on the board, else null. */
 	get #open() {
 		return this.#trial?.node === this.table.game.node ? this.#trial : null;
 	}
@@ -127,7 +134,7 @@ export class ReviewPanel {
 		const { table } = this;
 		const trial = this.#trial;
 		const { move } = trial;
-		// While one waits, another position may come to the board.
+		// Another position may come to the board meanwhile.
 		const { game, position } = table;
 		trial.said = `${tried}: let me see…`;
 		this.draw();
@@ -200,12 +207,12 @@ export class ReviewPanel {
 			const marks = Object.entries(this.review.counts(player)).sort((a, b) => b[1] - a[1]);
 			if (!marks.length) return [];
 			return [el('p', {}, `${this.#who(player)}: `, ...marks.flatMap(([mark, n], index) => {
-				return [index ? ', ' : '', signOf(mark), ` ${n} ${MARKS[mark][2]}`];
+				return [index ? ', ' : '', signOf(mark), ` ${n} ${countWords(mark, n)}`];
 			}))];
 		}));
 	}
 
-	/** A side in the words of the one who reads: they may have played it. */
+	/** A side by name; “You” and “The opponent” if the reader played one of them. */
 	#who(player) {
 		const mine = you(this.table.seats);
 		return !mine ? playerName(player) : mine === player ? 'You' : 'The opponent';

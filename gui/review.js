@@ -1,6 +1,6 @@
 /**
- * Reviews the game on the table: what each move kept and what it gave away. It searches by the protocol and judges by the
- * rules of the server's `plyd review` (docs/review.md), from the end of the game to its beginning, so that what is proven of
+ * Reviews the game on the table: what each move kept and what it gave away. It searches through the protocol and judges by the
+ * rules of `plyd review` (docs/review.md), from the end of the game to its beginning, so that what is proven of
  * a position is a proof of the move that led to it. It knows nothing of the page. Events: `change`.
  *
  * @typedef {import('./value.js').Score} Score
@@ -11,17 +11,17 @@ import { ConnectionLost } from './plyd/errors.js';
 import { flagOutcome, positionOf } from './record.js';
 import { atLeast, earlier, later, likelihood, ofAnyMove, ofEnd, ofLost, proofOf, resultOf, surer } from './value.js';
 
-/** What counts of a loss between a proof and an estimate, because estimates shy away from certainty. */
+/** The part of a loss that counts when only one of the two scores is proven, because estimates are rarely near certainty. */
 const MIXED = 0.5;
-/** How many times the limit is spent once more on a move that seems to have lost the game. */
+/** How many times the limit is spent on a second look at a move that seems to have lost the game. */
 const DOUBT = 8;
-/** From which loss of likelihood on an estimated move is what. */
+/** The loss of winning likelihood from which an estimated move gets each mark. */
 const STEPS = [[0.15, 'blunder'], [0.1, 'mistake'], [0.05, 'inaccuracy']];
 
 export const PROVEN = ['kept_win', 'wins_later', 'kept_draw', 'best_defence', 'was_lost', 'lost_sooner', 'gave_points', 'threw_away'];
 export const ERRORS = ['wins_later', 'lost_sooner', 'gave_points', 'threw_away', 'inaccuracy', 'mistake', 'blunder'];
 
-/** The mark of a move that was not the only one. */
+/** The mark of a move that was not the only legal one. */
 export function markOf(before, after, isBest, loss) {
 	const [from, to] = [proofOf(before), proofOf(after)];
 	if (from && to) return markByProof(from, to);
@@ -62,12 +62,12 @@ export class Review extends EventTarget {
 		/** While it runs: [moves done, moves]. */
 		this.progress = null;
 		this.trouble = '';
-		/** The game that was reviewed: of another one nothing is known. */
+		/** The game that was reviewed; marks are for it alone. */
 		this.of = null;
 		/** Whether that game has come to its end. */
 		this.isOver = false;
 		table.addEventListener('change', () => {
-			// A look at a variation of the game ends nothing.
+			// Showing a variation of the same game does not stop the review.
 			if (this.progress && table.game?.root !== this.of.root) this.stop();
 		});
 	}
@@ -173,8 +173,8 @@ export class Review extends EventTarget {
 }
 
 /**
- * Lets proofs hold for what comes after them: each move of a lost position loses, and what a move is proven to be worth the
- * position behind it is, too. Chance breaks it off. No move becomes an error by it.
+ * Carries proofs forward: each move of a lost position loses, and the position after a move has the value that is proven of the
+ * move. It stops at chance, and no move becomes an error by it.
  * @param {Map<number, Reviewed>} moves  by ply
  */
 export function carryOn(moves, decisive) {
@@ -203,7 +203,7 @@ class Judge {
 		Object.assign(this, { best, decisive, hasExact });
 	}
 
-	/** @param {Score} [behind]  the move's value as that of the position behind it */
+	/** @param {Score} [behind]  the move's value, if that of the position after it is known */
 	async judge(ply, legal, move, behind) {
 		const others = legal.filter((other) => other !== move);
 		if (!others.length) {
@@ -233,18 +233,18 @@ class Judge {
 		if (found.move === move) {
 			const isRefuted = !proofOf(found.score) && proven && proofOf(proven).outcome !== 'win';
 			if (!isRefuted) return { line: found, after: surer(found.score, proven) };
-			// The search prefers what the rest of the game proves to be no win: which move else?
+			// The search prefers a move that the rest of the game proves to be no win: what is the best other move?
 			return { line: await this.best(ply, 4, { exact, searchmoves: others }), after: proven };
 		}
 		if (proven) return { line: found, after: proven };
-		// As deep as the best move, because evaluations swing with the side to move.
+		// To the same depth as the best move, because evaluations swing with the side to move.
 		const alone = await this.best(ply, 4, { exact, searchmoves: [move], depth: found.depth || undefined });
 		return { line: found, after: alone.score };
 	}
 
 	/**
-	 * The best other move, if it is proven what it is worth and only estimated until now, and the move that was played seems to
-	 * have lost the game.
+	 * Takes a second look if a move is proven to lose but its position was only estimated. Returns the best other move if that
+	 * look proves its value, else null.
 	 */
 	async #doubted(ply, others, before, after) {
 		if (proofOf(after)?.outcome !== 'loss' || !before || proofOf(before)) return null;

@@ -8,9 +8,9 @@ import { clockWords, flipped, other, playerName, short, viewWords } from './word
 
 /** Options that stand first; the others are folded away. */
 const FIRST = ['level', 'player', 'eval'];
-/** As many letters of a move's words have room in a strip. */
+/** The most letters of a move's words that fit a strip. */
 const SHORT = 12;
-/** How long one may type before options are sent. */
+/** How long after the last keystroke options are sent. */
 const SETTLE_MS = 400;
 
 export function seatName(seat) {
@@ -22,7 +22,7 @@ export function seatName(seat) {
 /** What a player did last, if that was the last move. */
 function lastMove(game, node, player) {
 	const move = game?.moves.slice(0, game.cursor).findLast((ply) => !isChance(ply));
-	// Who moved is not asked for: it is the one who does not move now, or any once the game is over.
+	// Who made the last move is inferred: the player who is not to move now.
 	if (!move || !node || node.outcome || node.to_move !== other(player)) return '';
 	const words = moveWords(game.game, move);
 	// Longer ones would be cut off.
@@ -53,7 +53,7 @@ export class SeatsPanel {
 		this.drawStrips();
 	}
 
-	/** Options that were set elsewhere than in the form, as by a swap. */
+	/** Options that were set outside the form, such as by a swap. */
 	#signature() {
 		const { seats } = this.table;
 		const entered = (player) => JSON.stringify(this.#forms[player] ? valuesOf(this.#forms[player]) : null);
@@ -69,7 +69,7 @@ export class SeatsPanel {
 			el('option', { value: 'engine', selected: seat.kind === 'engine' }, 'Engine'));
 		kind.addEventListener('change', () => table.setSeat(player, { ...table.seats[player], kind: kind.value }));
 		const box = el('fieldset', { class: `seat of-${player}` }, el('legend', {}, playerName(player)),
-			field('played by', kind, ''));
+			field('Played by', kind, ''));
 		delete this.#forms[player];
 		if (seat.kind === 'human') return box;
 		const specs = FIRST.map((name) => about.options.find((spec) => spec.name === name)).filter(Boolean);
@@ -114,7 +114,7 @@ export class SeatsPanel {
 		const options = valuesOf(form);
 		showError(form, null);
 		try {
-			// Checked before it is used, so that the fault of a wrong value is shown at its field and the game goes on.
+			// Checked before use, so that a wrong value is reported at its field and the game goes on.
 			const { game, rules } = table.game;
 			await table.connection.request('newgame', { session: 'check', game, rules, options });
 			table.setSeat(player, { ...table.seats[player], options });
@@ -155,10 +155,10 @@ export class SeatsPanel {
 		fields.addEventListener('change', read);
 		fill();
 		byId('clock').replaceChildren(el('fieldset.seat', {}, el('legend', {}, 'Clock'),
-			field('engines think', kind, '/clock/kind'), fields));
+			field('Time control', kind, '/clock/kind', 'The game clock runs for both sides; all other kinds limit engines alone.'), fields));
 	}
 
-	/** The lines above and below the board: who, how many points, what time. */
+	/** The strips of both players: name, points and clock. */
 	drawStrips() {
 		const { table } = this;
 		const now = performance.now();

@@ -1,4 +1,4 @@
-/** All ways to give a game away, behind one button: as a link, as a text, as a picture. */
+/** All ways to share a game, behind one button: as a link, as text, as a picture. */
 import { linkTo } from './address.js';
 import { el, prose } from './dom.js';
 import { download, png } from './download.js';
@@ -8,7 +8,7 @@ const PIXELS = 1200;
 
 export class ShareDialog {
 	#said = el('p.help', { role: 'status', testid: 'share-said' });
-	/** What could not be copied, to be copied by hand. */
+	/** A text that the page could not copy, to be copied by hand. */
 	#text = el('textarea', { rows: 4, readonly: true, hidden: true, 'aria-label': 'The text to copy', testid: 'share-text' });
 	#dialog = el('dialog', { id: 'share-dialog', 'aria-labelledby': 'share-title' });
 
@@ -16,15 +16,15 @@ export class ShareDialog {
 	constructor(table, record) {
 		this.table = table;
 		const copies = [
-			['link', 'Copy link', 'The game as an address of this page: moves, and the ply on the board.', () => this.#link()],
+			['link', 'Copy link', 'A link to this game with its moves, opened at the ply on the board.', () => this.#link()],
 			['position', 'Copy position', 'The position on the board, as `plyd go --position` reads it.', () => table.node.text],
-			['moves', 'Copy moves', 'What was played up to the board.', () => this.#moves()],
+			['moves', 'Copy moves', 'The moves up to the position on the board.', () => this.#moves()],
 			['record', 'Copy record', 'The whole game with variations and comments, as “Load…” reads it.', record],
 		].map(([name, label, help, text]) => this.#way(`copy-${name}`, label, help, async () => this.#copy(await text())));
 		const pictures = [
 			this.#way('save-picture', 'Save SVG', 'The board as it stands, sharp at any size.', async () => this.#save(new Blob([await this.#svg()],
 				{ type: 'image/svg+xml' }), 'svg')),
-			this.#way('save-png', 'Save PNG', 'The same for programs that show no SVG.', async () => this.#save(await png(await this.#svg(), PIXELS), 'png')),
+			this.#way('save-png', 'Save PNG', 'The same, for programs that cannot show SVG.', async () => this.#save(await png(await this.#svg(), PIXELS), 'png')),
 		];
 		this.#dialog.append(el('h2', { id: 'share-title' }, 'Share'), ...copies, ...pictures, this.#said, this.#text,
 			el('div.row.end', {}, el('button', { class: 'primary', testid: 'share-close', onclick: () => this.#dialog.close() }, 'Done')));
@@ -43,7 +43,7 @@ export class ShareDialog {
 
 	#link() {
 		const link = linkTo(this.table.game);
-		if (!link) throw new Error('The link is not known yet: the server has to be asked.');
+		if (!link) throw new Error('The link is not ready yet: it needs an answer from the server. Try again.');
 		return link;
 	}
 
@@ -65,8 +65,8 @@ export class ShareDialog {
 			await navigator.clipboard.writeText(text);
 			this.#say('Copied.');
 		} catch {
-			// No browser lets a page copy that is not from this machine, and not by TLS.
-			this.#say('This browser does not let the page copy; here is the text:');
+			// Browsers allow it only to pages from this machine or over TLS.
+			this.#say('This browser does not let the page copy. Copy this text yourself:');
 			this.#text.hidden = false;
 			this.#text.value = text;
 			this.#text.select();

@@ -4,7 +4,7 @@
  */
 import { isHeard } from './preferences.js';
 
-/** Of each sound its tones: Hz at the beginning and at the end, when it begins and how long it is in s, how loud. */
+/** The tones of each sound: Hz at the beginning and at the end, start and duration in seconds, loudness. */
 const SOUNDS = {
 	move: [[320, 180, 0, 0.07, 0.16]],
 	strong: [[300, 140, 0, 0.09, 0.2], [520, 380, 0.03, 0.1, 0.1]],

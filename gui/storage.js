@@ -1,16 +1,16 @@
 /**
- * What the browser remembers: every game with the table at which it was played, and of each tab which one it has, through a
- * reload. A tab holds a lock on the game that is on its table, so two never play into one. A browser that refuses storage plays
- * on without.
+ * What the browser remembers: every game with the table at which it was played, and through a reload which game each tab has. A
+ * tab holds a lock on the game on its table, so that no two tabs write to the same game. If a browser refuses storage, the page
+ * works without it.
  */
 import { kept, newId, taken } from './record.js';
 
 /** What the tab has on its table, in its own memory. */
 const TAB = 'plyd.table.3';
 const GAME = 'plyd.game.1.';
-/** What one calls a game; not in the game, so that a tab which plays it writes no old name. */
+/** The names of games; apart from the games, so that a tab which saves its game does not restore an old name. */
 const NAME = 'plyd.name.1.';
-/** So many games without a name are kept, and so many characters in all: browsers give a site five million. */
+/** The most unnamed games that are kept, and the most characters of them: browsers give a site five million. */
 const KEPT = 60;
 const KEPT_CHARS = 3_000_000;
 
@@ -40,7 +40,7 @@ export function rememberLesson(game) {
 	}
 }
 
-/** Whether somebody was here before, who knows what there is to choose from. */
+/** Whether somebody used this page before, and so needs no choice of games. */
 export function wasHere() {
 	try {
 		return localStorage.getItem(VISITED) !== null || entries().length > 0;
@@ -71,7 +71,7 @@ function entries() {
 			const entry = JSON.parse(localStorage.getItem(key));
 			if (isWhole(entry.saved)) found.push({ ...entry, id, name: localStorage.getItem(NAME + id) ?? '' });
 		} catch {
-			// What cannot be read is not there.
+			// An entry that cannot be read is skipped.
 		}
 	}
 	return found.sort((a, b) => b.at - a.at);
@@ -90,7 +90,7 @@ function readable(saved) {
 	}
 }
 
-/** Takes a game from those that are kept, its name excepted. */
+/** Removes a game that is kept, but not its name. */
 function forget(id) {
 	try {
 		localStorage.removeItem(GAME + id);
@@ -107,7 +107,7 @@ const lockOf = (id) => `${GAME}${id}`;
  */
 function claim(id) {
 	return new Promise((resolve) => {
-		// Pages that are not from this machine, and not by TLS, have no locks; there nothing is known of other tabs.
+		// Browsers give locks only to pages from this machine or over TLS; without them, other tabs are unknown.
 		if (!navigator.locks) resolve(() => {});
 		else {
 			navigator.locks.request(lockOf(id), { ifAvailable: true }, (lock) => {
@@ -124,19 +124,19 @@ function hold(id, release) {
 	held = { id, isSure: true, release };
 }
 
-/** @returns {Promise<object|null>} the table of this tab, else the newest that no tab has any more */
+/** @returns {Promise<object|null>} the table of this tab, else the newest one that no tab has open */
 export async function restore() {
 	try {
 		const own = JSON.parse(sessionStorage.getItem(TAB));
 		if (isWhole(own)) {
 			const saved = read(own);
 			const release = await claim(saved.game.id);
-			// The copy of a tab has the tab's memory; its game needs a name of its own.
+			// A duplicated tab has a copy of the tab's memory; its game needs an id of its own.
 			if (release) hold(saved.game.id, release);
 			else saved.game = saved.game.with({ id: newId() });
 			return saved;
 		}
-		// Without locks another tab may have any of them.
+		// Without locks another tab might have any of them, so none is taken.
 		for (const { id, saved } of navigator.locks ? entries() : []) {
 			const table = readable(saved);
 			const release = table && await claim(id);
@@ -145,7 +145,7 @@ export async function restore() {
 			return table;
 		}
 	} catch {
-		// What cannot be read is not there.
+		// What cannot be read counts as absent.
 	}
 	return null;
 }
@@ -153,7 +153,7 @@ export async function restore() {
 /**
  * Keeps a table.
  * @param {object} table  what is to be kept of it
- * @param {{end: string|null, players: string[]}} about  for the list; `end`: null where one does not see it
+ * @param {{end: string|null, players: string[]}} about  for the list; `end`: null if it is not known at the position shown
  * @param {() => void} isTaken  another tab has this game: it needs another id
  */
 export function keep(table, about, isTaken) {
@@ -185,7 +185,7 @@ export function keep(table, about, isTaken) {
 
 function write() {
 	const { game } = latest.saved;
-	// A table at which nothing was played is not worth to be found again.
+	// A game without moves and comments is not worth keeping.
 	if (!game.moves.length && !game.comments) {
 		forget(game.id);
 		return;
@@ -202,7 +202,7 @@ function write() {
 	}
 }
 
-/** The games that may go, the oldest last. */
+/** The games that may be dropped, the oldest last. */
 const unnamed = () => entries().filter(({ id, name }) => !name && id !== held.id);
 
 function dropOldest() {
@@ -211,7 +211,7 @@ function dropOldest() {
 	return Boolean(oldest);
 }
 
-/** Keeps within bounds. */
+/** Drops the oldest unnamed games beyond the bounds. */
 function drop() {
 	let count = 0;
 	let chars = 0;

@@ -3,8 +3,8 @@
  * everything about rules and knows nothing of the page, which listens to its events: `change` (draw anew), `thinking` (a
  * search reported something), `played` (detail: {ply, move, player}), `trouble` (detail: an Error).
  *
- * All waiting is for one *turn*: whatever changes the position begins a new one, and what comes late for an old one is
- * dropped. So a lost connection needs no care but a new turn when it is back.
+ * Everything asynchronous belongs to one *turn*: whatever changes the position begins a new turn, and answers for an old one are
+ * dropped. So after a lost connection it is enough to begin a new turn.
  */
 import { drawn } from './changes.js';
 import { Clock, DEFAULT } from './clock.js';
@@ -16,7 +16,7 @@ import { PLAIN } from './symmetry.js';
 import { surer } from './value.js';
 import { flipped } from './words.js';
 
-/** How long an engine's move is held back so that one sees the last; chance takes as long. */
+/** The least time before an engine's or a chance move is shown, so that one sees the move before it. */
 const PACE_MS = 350;
 const HINT_MS = 1000;
 
@@ -49,11 +49,11 @@ export class Table extends EventTarget {
 		/** What the server says of the position on the board, and of the one before the last move. */
 		this.node = null;
 		this.before = null;
-		/** Whether they are of this position: after each change they are asked for. */
+		/** Whether `node` and `before` are those of this position: after each change they are requested anew. */
 		this.settled = false;
 		/** The search that decides the move, if one runs. */
 		this.thinking = null;
-		/** Where moves are tried and not played: what takes them. @type {((move: string) => void)|null} */
+		/** Takes moves while they are tried instead of played. @type {((move: string) => void)|null} */
 		this.trial = null;
 		/** A hint for this position. */
 		this.hint = null;
@@ -61,7 +61,7 @@ export class Table extends EventTarget {
 		connection.addEventListener('lost', () => this.#lost());
 	}
 
-	/** All that is to be kept of the table. */
+	/** The part of the table that the browser keeps. */
 	get saved() {
 		const { game, seats, view, mode, paused } = this;
 		return { game, seats, view, mode, paused, clock: this.clock.config };
@@ -89,8 +89,8 @@ export class Table extends EventTarget {
 
 	/**
 	 * Asks the server for a new game and puts it on the table.
-	 * @param {{seats?: Record<'p1'|'p2', Seat>, ply?: number, paused?: boolean}} how  who plays, after how many of its moves one
-	 *   looks, and whether nobody goes on by itself
+	 * @param {{seats?: Record<'p1'|'p2', Seat>, ply?: number, paused?: boolean}} how  who plays, the ply to
+	 *   show, and whether the game starts paused
 	 * @throws {import('./plyd/errors.js').ServerError} where rules or position are wrong
 	 */
 	async begin(game, rules, position = {}, { seats = this.seats, ply, paused = false } = {}) {
@@ -116,7 +116,7 @@ export class Table extends EventTarget {
 		this.refresh();
 	}
 
-	/** Puts a table as it was kept in the place of this one. One looks first: nobody is hurried. */
+	/** Replaces this table by one that was kept; paused if it does not show the end of its line. */
 	restore(saved) {
 		// The seats were kept with this game: `put` must not take them for those of the game before.
 		this.game = saved.game;
@@ -127,7 +127,7 @@ export class Table extends EventTarget {
 		this.setView(saved.view);
 	}
 
-	/** Options belong to a game, and so does the way it is looked at: another one begins with its own. */
+	/** Resets what belongs to one game alone, the view and the engines' options, when another game comes to the table. */
 	#seat(game) {
 		if (this.game?.game === game) return;
 		this.view = PLAIN;
@@ -192,14 +192,14 @@ export class Table extends EventTarget {
 			this.before = before;
 			this.settled = true;
 			this.#emit('change');
-			// Who heard of it may have begun another turn.
+			// A listener may have begun another turn.
 			if (turn === this.#turn) this.#goOn(turn);
 		} catch (error) {
 			if (turn === this.#turn) this.#trouble(error);
 		}
 	}
 
-	/** The ply before the last move, chance plies counted to the move before them. */
+	/** The ply before the last move; the chance plies after a move count as part of it. */
 	#lastMoveAt(cursor) {
 		let ply = cursor - 1;
 		while (ply > 0 && record.isChance(this.game.moves[ply])) ply -= 1;
@@ -224,7 +224,7 @@ export class Table extends EventTarget {
 		}
 	}
 
-	/** Lets a player's time run; once it is over, so is the game. */
+	/** Starts a player's clock; the game ends when the time is up. */
 	#startClock(player, now) {
 		this.clock.start(player, now);
 		if (this.clock.counts) this.#timer = setTimeout(() => this.#lookAtFlag(player), this.clock.shown(player, now));
@@ -280,7 +280,7 @@ export class Table extends EventTarget {
 	/** Remembers what a search found of a position on the line that a game shows. */
 	note(ply, player, score, game = this.game) {
 		const node = score && game.line[ply];
-		// What was proven before is not forgotten for what says less.
+		// An earlier proof is not replaced by a score that says less.
 		if (node) node.score = surer(player === 'p2' ? flipped(score) : score, node.score);
 	}
 
@@ -293,7 +293,7 @@ export class Table extends EventTarget {
 	#advance(move) {
 		const player = this.node.to_move;
 		this.game = record.played(this.game, move);
-		// What is played is the game; in an analysis it is a variation.
+		// In mode play a new move becomes the main line; in an analysis it is a variation.
 		if (this.mode === 'play') record.makeMain(this.game);
 		this.game.node.clock = [...this.clock.left];
 		this.hint = null;
@@ -312,7 +312,7 @@ export class Table extends EventTarget {
 		this.#advance(move);
 	}
 
-	/** Plays a move for whoever is to move, to look at what follows: nobody answers it by himself. @param {string} move */
+	/** Plays a move for whoever is to move, to look at what follows: the game pauses, so no engine answers. @param {string} move */
 	explore(move) {
 		if (!this.settled || this.outcome || !this.node.legal.includes(move)) return;
 		this.paused = true;
@@ -378,13 +378,13 @@ export class Table extends EventTarget {
 		this.refresh();
 	}
 
-	/** The variation that a node is in takes the place of the line that it leaves. */
+	/** Promotes the variation that a node is in: it becomes the main continuation where it begins. */
 	promote(node) {
 		this.game = record.promote(this.game, node);
 		this.#emit('change');
 	}
 
-	/** Deletes a move and all that follows it. If the line that is shown had it, nobody plays on from there unasked. */
+	/** Deletes a move and all that follows it. If it was on the line that is shown, the game pauses. */
 	deleteNode(node) {
 		const game = record.withoutNode(this.game, node);
 		if (game.line !== this.game.line) this.paused = true;
@@ -396,7 +396,7 @@ export class Table extends EventTarget {
 		this.#look(record.restored(this.game));
 	}
 
-	/** Says something about the position of a node. */
+	/** Sets the comment on a node; an empty text removes it. */
 	comment(node, text) {
 		node.comment = text.trim() ? text : undefined;
 		this.#emit('change');
@@ -492,7 +492,7 @@ export class Table extends EventTarget {
 	}
 }
 
-/** From 0 to less than 1, from the browser's good source. */
+/** A number from 0 to less than 1, from the browser's cryptographic source. */
 function random() {
 	return crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32;
 }

@@ -1,5 +1,5 @@
 /**
- * A game as a tree: a node for each position that was reached, the line that is shown, and the place on it where one looks.
+ * A game as a tree: a node for each position that was reached, the line that is shown, and the ply on the board.
  * It knows no server, so nothing here says which moves are legal.
  *
  * @typedef {import('./words.js').Score} Score
@@ -10,20 +10,20 @@
  */
 import { other } from './words.js';
 
-/** A name that nothing else has. */
+/** A unique id. */
 export const newId = () => crypto.getRandomValues(new Uint32Array(2)).join('-');
 
 /**
- * A look at a tree: which line is shown, and where on it one is. It is not changed; another look is another value. The nodes
- * are shared by all looks at one tree and are changed in place: they grow, are put in another order, are taken out and put
- * back, and take what is found of them. So a node, or the root, tells what is meant in whichever look.
+ * A view of a tree: which line is shown, and which ply of it is on the board. It is immutable; another view is another value.
+ * The nodes are shared by all views of one tree and change in place: children are added, reordered, deleted and restored, and
+ * scores and comments are stored in them. So a node, or the root, identifies the same thing in every view.
  */
 export class Game {
 	/**
 	 * @param {{id: string, game: string, rules: object, start: string, line: Node[], cursor: number, players?: string[],
 	 *   name?: string, deleted?: {node: Node, at: number}}} fields
 	 *   `line`: the nodes that are shown, from the start on; `cursor`: how many of its plies are on the board. `deleted`: the
-	 *   branch that was deleted last, and which of its parent's it was.
+	 *   branch that was deleted last, and its index among its siblings.
 	 */
 	constructor(fields) {
 		Object.assign(this, fields);
@@ -68,10 +68,10 @@ export function fresh(game, rules, start, moves = []) {
 /** The position on the board, as the protocol takes it. */
 export const positionOf = (game, ply = game.cursor) => ({ start: game.start, moves: game.moves.slice(0, ply) });
 
-/** Whether one looks at the end of the line, where the game goes on. */
+/** Whether the end of the line is on the board, where the game goes on. */
 export const isLive = (game) => game.cursor === game.moves.length;
 
-/** The outcome on the clock, if the time of one who is to move at the cursor is over. */
+/** The outcome by the clock, if the player to move at the cursor has run out of time. */
 export const flagOutcome = ({ node }) => (node.flag ? { winner: other(node.flag), by: 'time' } : null);
 
 /** The node of a move from another one, which is made if there is none. */
@@ -148,14 +148,14 @@ export function variationOf(node) {
 	return at.parent ? at : null;
 }
 
-/** The variation that a node is in takes the place of the line that it leaves, in the tree itself. */
+/** Promotes the variation that a node is in: it becomes the main continuation where it begins. Changes the tree itself. */
 export function promote(game, of = game.node) {
 	const node = variationOf(of);
 	if (node) lead(node);
 	return game.with({});
 }
 
-/** The way to the board becomes the main line, in the tree itself. */
+/** Makes the line up to the board the main line. Changes the tree itself. */
 export function makeMain(game) {
 	for (const node of game.line.slice(1, game.cursor + 1)) lead(node);
 	return game;
@@ -164,7 +164,7 @@ export function makeMain(game) {
 /** Takes a move and all that follows it out of the tree; `restored` puts it back. A line that had it ends elsewhere. */
 export function withoutNode(game, node = game.node) {
 	const at = node.parent ? node.parent.next.indexOf(node) : -1;
-	// The start stays; a node of another tree, or one that is out already, is not in this one.
+	// The start cannot be deleted, nor a node of another tree or one that is deleted already.
 	if (at < 0 || pathTo(node)[0] !== game.root) return game;
 	node.parent.next.splice(at, 1);
 	const deleted = { node, at };
@@ -178,7 +178,7 @@ export function restored(game) {
 	if (!game.deleted) return game;
 	const { node, at } = game.deleted;
 	const twin = node.parent.next.find(({ move }) => move === node.move);
-	// What was played again meanwhile stays; the branch that was deleted comes beside or into it.
+	// If the same move was played again meanwhile, the deleted branch is merged into it.
 	if (twin) merge(twin, node);
 	else node.parent.next.splice(at, 0, node);
 	return showing(game.with({ deleted: undefined }), twin ?? node);

@@ -39,19 +39,19 @@ function seenFrom(score, turns, by) {
 	return out;
 }
 
-/** The value of a move from that of the position behind it; `turns` if the other side is to move there. */
+/** The value of a move from that of the position after it; `turns` if the other side is to move there. */
 export const earlier = (score, turns) => seenFrom(score, turns, 1);
 
-/** The value of the position behind a move from that of the move: the way back of `earlier`. */
+/** The value of the position after a move from that of the move: the inverse of `earlier`. */
 export const later = (score, turns) => seenFrom(score, turns, -1);
 
-/** The value of each move of a position that is proven to be lost: they all lose, none of them later. @returns {Score|null} */
+/** The value that holds for every move of a position that is proven lost: each loses, and no later than the best. @returns {Score|null} */
 export function ofAnyMove(position) {
 	const found = proofOf(position);
 	return found?.outcome === 'loss' ? lostWithin(found.plies ?? found.plies_max) : null;
 }
 
-/** The value of a position in which one move is lost, and so is the best of all others. @returns {Score|null} */
+/** The value of a position in which one move loses, and so does the best of all others. @returns {Score|null} */
 export function ofLost(one, other) {
 	const [first, second] = [ofAnyMove(one)?.proof, ofAnyMove(other)?.proof];
 	if (!first || !second) return null;
@@ -78,7 +78,7 @@ function saysMore(proof, than) {
 
 const bothHave = (name, one, other) => one[name] !== undefined && other[name] !== undefined;
 
-/** The value of a position in which there is a move of some value: no less than that. @returns {Score} */
+/** The value of a position, raised to that of one of its moves if that is higher. @returns {Score} */
 export function atLeast(position, move) {
 	if (!position || !move) return position ?? move;
 	const [from, to] = [proofOf(position), proofOf(move)];
@@ -99,7 +99,7 @@ export function atLeast(position, move) {
 	return isWin ? quicker(position, from, to) : position;
 }
 
-/** A move's value as that of the position: nothing says that another move is no quicker. */
+/** A move's value as a bound on that of the position: another move may win sooner. */
 function asPosition(move) {
 	const found = proofOf(move);
 	if (found?.outcome !== 'win' || found.plies === 1) return move;

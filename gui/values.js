@@ -1,7 +1,7 @@
 /**
  * What each legal move is worth, drawn where the move is entered: on cells, walls and sides of the board, and on its button.
  * A proof is a full disc, an estimate a hollow one, coloured by what it loses against the best move. It knows no rules: where
- * a move is entered its game's look says, or its name, or what it changes on the board.
+ * a move is entered follows from its game's look, from its text, or from what it changes on the board.
  *
  * @typedef {{kind: string, text: string, words: string}} Grade  `kind`: win, draw, loss; for estimates near, less, poor, bad
  * @typedef {{stages: Array<Array<Cell>>, side?: string, slide?: string}} Entry  cells by stage, as one chooses them
@@ -14,13 +14,13 @@ import { UNIT, caption } from './pieces.js';
 import { likelihood, proofOf } from './value.js';
 import { flipped, playerName, units, viewWords } from './words.js';
 
-/** Questions about the board after a move that are asked at once, and moves beyond which nothing is asked. */
+/** How many boards after a move are requested at once, and the most moves for which any are requested. */
 const AT_ONCE = 24;
 const MOST_QUESTIONS = 600;
-/** Losses of winning likelihood from which an estimate is drawn as less, poor, bad: those of a review's marks. */
+/** The loss of winning likelihood from which an estimate is drawn as less, poor or bad; the same steps as a review's marks. */
 const STEPS = [[0.15, 'bad'], [0.1, 'poor'], [0.05, 'less'], [0, 'near']];
 
-/** @returns {Grade|null} what is to be shown of a score, beside the best one of the position */
+/** @returns {Grade|null} how a score is drawn, compared with the best one of the position */
 export function gradeOf(score, best, decisive) {
 	const proof = proofOf(score);
 	if (proof) {
@@ -33,7 +33,7 @@ export function gradeOf(score, best, decisive) {
 	if (likely === null) return null;
 	const edge = score.bound === 'lower' ? '≥' : score.bound === 'upper' ? '≤' : '';
 	const lost = (likelihood(best, decisive) ?? likely) - likely;
-	// A bound above the best says nothing yet.
+	// An upper bound above the best score says nothing yet.
 	if (score.bound === 'upper' && lost <= 0 && score !== best) return null;
 	return { kind: STEPS.find(([least]) => lost >= least)?.[1] ?? 'near', text: edge + (units(score.eval).replace(/\.?0+$/, '') || '0') };
 }
@@ -48,7 +48,7 @@ export class Values {
 	constructor(table, analysis, changed) {
 		Object.assign(this, { table, analysis, changed });
 		this.legend = el('p.legend', { testid: 'legend' });
-		/** What a book says of the moves, where no search is asked for. @type {import('./explorer.js').Explorer|null} */
+		/** The book that judges the moves while no search does. @type {import('./explorer.js').Explorer|null} */
 		this.book = null;
 	}
 
@@ -97,7 +97,7 @@ export class Values {
 
 	/**
 	 * What is drawn over the board.
-	 * @param {string[]} left  the moves that what is chosen leaves
+	 * @param {string[]} left  the moves that fit what is chosen so far
 	 * @returns {{valued: Set<string>, above: (places: import('./board.js').Places) => SVGElement[]}|null}
 	 */
 	overlay(left) {
@@ -142,7 +142,7 @@ export class Values {
 		this.legend.dataset.of = player;
 		const sign = (kind) => el('span.sign', { 'data-value': kind, 'aria-hidden': 'true' });
 		this.legend.replaceChildren(`${playerName(player)} `, sign('win'), ' wins ', sign('draw'), ' draws ', sign('loss'),
-			' loses (a number: in so many plies). Estimates: ', sign('near'), ' close to the best, ', sign('less'), sign('poor'),
+			' loses (number: plies, or ±margin). Estimates: ', sign('near'), ' close to the best, ', sign('less'), sign('poor'),
 			sign('bad'), ' worse.');
 	}
 }
@@ -157,7 +157,7 @@ function disc(grade, x, y) {
 	return valued(grade, svg('circle', { cx: x, cy: y, r: 27 }), text);
 }
 
-/** A bar along the side of the board to which all goes. */
+/** A bar along the side of the board to which a move slides everything. */
 function edge(grade, side, { size, seen }) {
 	const { rows, cols } = size;
 	const [width, height] = [cols * UNIT, rows * UNIT];

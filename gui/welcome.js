@@ -1,4 +1,4 @@
-/** The first visit: the server's games as pictures to choose from. Who chooses one plays it, against somebody who can be beaten. */
+/** The first visit: the server's games as pictures to choose from. The chosen one is begun at once, against a beatable opponent. */
 import { byId, el } from './dom.js';
 import { loadLook, lookOf } from './looks.js';
 import { miniature } from './miniature.js';
@@ -38,7 +38,7 @@ export async function welcome(table, games, describe) {
 	dialog.showModal();
 	await Promise.all(cards.map(async ({ name, picture }) => {
 		const [about] = await Promise.all([describe(name), loadLook(name)]);
-		// A game that is explained has a position that shows it better than its start.
+		// The last position of a lesson shows a game better than its start.
 		const { rules, start } = about.lesson?.at(-1) ?? { rules: {} };
 		const { board } = await table.ask({ game: name, rules }, start === undefined ? {} : { start }, ['board']);
 		picture.replaceChildren(miniature(name, board));

@@ -78,7 +78,7 @@ export function viewWords(score) {
 
 /**
  * A score as a height from -1 to 1, for bars and graphs. Evaluations have no common unit, so `scale` (thousandths) is
- * what half of the way means.
+ * the score that is drawn half of the way.
  */
 export function height(score, scale) {
 	if (!score) return null;

@@ -11,7 +11,7 @@ function prompt(legal) {
 }
 
 test('a pass that is forced is looked for in the list', () => {
-	assert.equal(prompt(['pass']), 'There is one move: choose it under “Legal moves”.');
+	assert.equal(prompt(['pass']), 'There is only one move: choose it under “Legal moves”.');
 	for (const legal of [['a1'], ['a1', 'b2'], ['a1', 'pass']]) {
 		assert.equal(prompt(legal), 'Choose a marked cell.', legal);
 	}

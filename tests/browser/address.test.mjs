@@ -139,7 +139,7 @@ test('own games are listed, named, opened and deleted, and two tabs do not lose 
   const labels = await byTest(page, 'own-open').allTextContents();
   assert.deepEqual(labels.toSorted(), ['In another tab', 'On the board', 'Open']);
   const row = page.locator('[data-own]').filter({ has: page.getByText('Open', { exact: true }) });
-  assert.match(await row.textContent(), /2 moves.*Human – Engine.*not over/);
+  assert.match(await row.textContent(), /2 moves.*Human – Engine.*unfinished/);
   await row.locator('[data-testid="own-name"]').fill('a good start');
   await row.locator('[data-testid="own-name"]').press('Tab');
   await row.locator('[data-testid="own-open"]').click();

@@ -59,7 +59,7 @@ test('a click plays, nobody answers, and after both placements the proof is ther
   assert.equal(await page.locator('#analysis > .lines').isVisible(), true);
   // The engine sits on the other side, and has not moved: one looks.
   assert.equal((await pageState(page)).plies, '2');
-  assert.equal(await byTest(page, 'pause').innerText(), 'Go on');
+  assert.equal(await byTest(page, 'pause').innerText(), 'Resume');
   const [, best] = /By the book (..) wins/.exec(await byTest(page, 'analysis-about').innerText());
   await clickCell(page, `${Number(best[1]) - 1},${'abcdefg'.indexOf(best[0])}`);
   await until(page, (now) => now.plies === '3');

@@ -150,7 +150,7 @@ test('opponents have names and the server’s ratings, and who begins is asked',
 test('a time for the game is chosen where it begins, and the settings know it', async () => {
   const page = await visit(on);
   await openNewGame(page, 'isolation');
-  await byTest(page, 'time').selectOption({ label: '3 minutes each, and 2 seconds a move' });
+  await byTest(page, 'time').selectOption({ label: '3 minutes each, plus 2 seconds a move' });
   await byTest(page, 'start-game').click();
   await page.locator('#strip-p1 .time').waitFor();
   await inSettings(page, async () => assert.equal(await byTest(page, 'clock-base_ms').inputValue(), '3'));

@@ -55,7 +55,7 @@ for (const [what, script] of [
     assert.ok(await turnOf(page, 'p1', 1));
     assert.equal(await page.locator('#board .kind-token').count(), 2);
     assert.equal(await page.locator('#board .kind-token .glyph').count(), 0);
-    assert.match(warnings.join(), /isolation is shown as any game/);
+    assert.match(warnings.join(), /the look of isolation failed to load/);
     assert.deepEqual(page.faults, []);
     await context.close();
   });

@@ -90,8 +90,8 @@ test('the headline says what a result shows and no more', async () => {
   assert.equal(await of(10, 0, 30, { value: -199.4, error: 76.8 }), 'bob is +199 ± 77 Elo ahead of ann over 40 games');
   assert.equal(await of(21, 0, 19, { value: 17, error: 90 }), 'ann and bob are level within the error over 40 games: +17 ± 90 Elo');
   assert.equal(await of(8, 0, 0, null), 'ann won all of 8 games against bob');
-  assert.equal(await of(0, 1, 7, null), 'bob made 7½ of 8 points against ann, too many for a difference in Elo');
-  assert.equal(await of(2, 2, 0, { value: 190.8, error: 0 }), 'ann is +191 Elo ahead of bob over 4 games, which all ended alike in pairs');
+  assert.equal(await of(0, 1, 7, null), 'bob scored 7½ of 8 points against ann, too one-sided for a difference in Elo');
+  assert.equal(await of(2, 2, 0, { value: 190.8, error: 0 }), 'ann is +191 Elo ahead of bob over 4 games, with the same result in every pair');
   assert.equal(await of(0, 0, 0, null), 'No game was played');
   await close(page);
 });
@@ -126,14 +126,14 @@ test('filters show the games that they name', async () => {
   await close(page);
 });
 
-test('one sees the games that were only lost by the clock', async () => {
+test('one sees only the games that were lost on time', async () => {
   const page = await open(String(pathToFileURL(join(folder, 'late.html'))));
   const late = (await held(page)).filter(({ by }) => by === 'late' || by === 'silence').map(({ number }) => number);
   assert.equal(late.length, (made.late.summary.endings.late ?? 0) + (made.late.summary.endings.silence ?? 0));
   assert.ok(late.length > 0);
   await byTest(page, 'filter-clock').check();
   assert.deepEqual(await listed(page), late);
-  assert.match(await page.locator('main').textContent(), /ahead of|won all|made|level/);
+  assert.match(await page.locator('main').textContent(), /ahead of|won all|scored|level/);
   await close(page);
 });
 

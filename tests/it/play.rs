@@ -37,8 +37,8 @@ fn a_game_is_played_by_lines_in_a_terminal() {
     terminal.says("swap", "p1 (greedy,level=3,seed=1), p2 (me)");
     terminal.expect("p1 (greedy,level=3,seed=1) plays ");
     terminal.says("undoo", "did you mean `undo`?");
-    terminal.says("a1", "`a1` is no move here");
-    terminal.says("\u{1}\u{fffd}?", "no move here and no command");
+    terminal.says("a1", "`a1` is neither a legal move here");
+    terminal.says("\u{1}\u{fffd}?", "neither a legal move here nor a command");
     terminal.says("level 99", "from 1 to 10");
     terminal.says("p1 wizard", "`player`: expected one of");
     terminal.says("option depth=deep", "`depth`: ");
@@ -91,8 +91,8 @@ fn what_is_no_command_is_answered_in_its_words() {
     let game = ["isolation", "--rules", "width=5,height=5", "--p2", "me"];
     let text = printed(&game, "resign\na9\na1\nundo 50\n");
     let parts = [
-        "`resign` is no move here and no command",
-        "`a9` is no move here and no command: ",
+        "`resign` is neither a legal move here nor a command",
+        "`a9` is neither a legal move here nor a command: ",
         "p1 (me) plays a1",
         "1 move taken back: there are no more",
     ];
@@ -167,8 +167,8 @@ fn hostile_lines_are_answered_and_nothing_breaks() {
         &text,
         &[
             "too long",
-            "no move here",
-            "is no count",
+            "neither a legal move here nor a command",
+            "is not a count",
             "that was the last ply",
             "the start of",
             "give a file",
@@ -178,5 +178,5 @@ fn hostile_lines_are_answered_and_nothing_breaks() {
     assert!(!text.contains('\x1b') && !text.contains('\u{202e}'));
     // Bytes that are no text.
     let output = process::output_of(process::plyd(["play", "isolation"]), b"\xff\xfe\n");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("or no text"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("or it is not text"));
 }

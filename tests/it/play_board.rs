@@ -50,7 +50,7 @@ fn the_bar_is_shown_while_it_is_wanted() {
     let text = printed(&["isolation", "--position", position, "--p2", "me"], "bar\nbar off\ntext\n");
     let bar = text.lines().find(|line| line.starts_with("p1 ") && line.contains(" p2  p1: ")).unwrap();
     assert!(bar.contains("===") || bar.contains("---"), "{bar}");
-    in_order(&text, &["the bar shows who is ahead", "p1 ", "no bar is shown"]);
+    in_order(&text, &["the bar shows who is ahead", "p1 ", "the bar is hidden"]);
     let mut terminal = Terminal::start(&["play", "l-game", "--p2", "me"], 24, 80);
     terminal.shows("p1 (me) to move");
     terminal.send("bar\r");
@@ -86,9 +86,9 @@ fn a_game_is_reviewed_where_it_ended() {
     terminal.shows("before");
     terminal.send("q");
     terminal.shows("wins: no move is left.");
-    // A review that is broken off leaves no page.
+    // A review that is cancelled leaves no page.
     terminal.send("p1 me\rp2 me\rnew preset=11x9\rd4\re5\rreview 1000s\rstop\r");
-    terminal.shows("the review is broken off");
+    terminal.shows("the review is cancelled");
     terminal.send("\x04");
     assert!(terminal.end().success());
 }

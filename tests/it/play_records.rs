@@ -73,7 +73,7 @@ fn games_are_saved_loaded_and_replayed() {
     in_order(
         &refused,
         &[
-            "there is such a file already",
+            "this file exists already",
             "ijk ",
             "there is no game 2",
             "`load`: /nowhere",

@@ -37,7 +37,7 @@ fn an_interrupt_stops_the_search_and_a_second_one_leaves() {
         terminal.expect("Ctrl-C again leaves");
         terminal.send("\x03");
         assert!(terminal.end().success());
-        terminal.expect("the game is not saved; this takes it up again:");
+        terminal.expect("the game is not saved; this command resumes it:");
         assert!(terminal.transcript.contains("--moves e5"), "{}", terminal.transcript);
         assert!(terminal.is_as_before(), "plain: {plain}");
         assert_eq!(terminal.transcript.contains(GIVEN_BACK), !plain);

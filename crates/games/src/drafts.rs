@@ -30,7 +30,7 @@ fn samples() -> Vec<Sample> {
         .collect()
 }
 
-/// A text as a draft, of which everything is checked that holds for any text.
+/// A text as a draft, after checking all that must hold for any text.
 fn draft(sample: &Sample, text: &str) -> Draft {
     let effort = Effort::free();
     let draft = (sample.entry.edits.unwrap())(&sample.rules, text, &effort);
@@ -73,7 +73,7 @@ fn random_position(sample: &Sample, random: &mut SplitMix64) -> String {
     root.text()
 }
 
-/// Which choice it is, in whatever draft.
+/// What identifies a choice in any draft.
 fn key(choice: &Choice) -> (&str, Option<&str>, Option<usize>) {
     (&choice.label, choice.piece, choice.owner.map(|side| side.index()))
 }

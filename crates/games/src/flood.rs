@@ -38,7 +38,7 @@ pub struct Flood<B> {
 }
 
 impl<B: Bits> Flood<B> {
-    /// Floods the open cells from those that each side is given.
+    /// Floods the open cells from the cells on which each side starts.
     #[inline]
     #[must_use]
     pub fn new(board: &impl Step<B>, open: B, first: B, second: B) -> Self {
@@ -49,7 +49,7 @@ impl<B: Bits> Flood<B> {
         }
     }
 
-    /// Four floods, by the colours: too much to be part of each caller.
+    /// Four floods, by the colours: too much code to inline into each caller.
     #[inline(never)]
     fn apart(board: &impl Step<B>, open: B, first: B, second: B) -> Self {
         Self::whole(board, open, first, second)

@@ -25,7 +25,7 @@
 //! })?;
 //! println!("{} after {} nodes", answer.mv(), answer.stats.nodes);
 //!
-//! // A search without, which another thread stops.
+//! // A search without limits, which another thread stops.
 //! let control = Control::default();
 //! let answer = std::thread::scope(|scope| {
 //!     scope.spawn(|| {
@@ -38,8 +38,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The rules of a game are types too, for a program that wants no texts: `isolation::rules` and its like,
-//! with [`plyd_core::game::Game`] and the searches that are generic over it.
+//! The rules of a game are also available as types, for a program that needs no texts: `isolation::rules` and
+//! the like, with [`plyd_core::game::Game`] and the searches that are generic over it.
 
 use plyd_core::engine::Entry;
 

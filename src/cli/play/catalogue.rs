@@ -84,16 +84,16 @@ pub(super) const COMMANDS: &[Spec] = &[
     },
     Spec {
         name: "moves",
-        takes: "[BEGINNING]",
-        about: "the legal moves, or those that begin so",
+        takes: "[PREFIX]",
+        about: "the legal moves, or those that begin with PREFIX",
         example: "moves d",
         read: |rest| Ok(Command::Moves(rest.to_owned())),
     },
     Spec {
         name: "board",
         takes: "[words|picture|marks]",
-        about: "the board again; from now on in words, as for a screen reader, as a picture, or as one with what is \
-                marked in its cells, such as Sudoku's candidates",
+        about: "show the board again; a word changes how it is shown from now on: in words, such as for a \
+                screen reader, as a picture, or with marks in its cells, such as Sudoku's candidates",
         example: "board words",
         read: |rest| match rest {
             "" => Ok(Command::Board(None)),
@@ -134,14 +134,14 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "review",
         takes: "[TIME]",
-        about: "what each move so far kept and gave away, by proofs where there are some; TIME is for a move",
+        about: "judge each move so far, by proofs where possible; TIME is per move",
         example: "review 1s",
         read: |rest| Ok(Command::Review((!rest.is_empty()).then(|| parse::thinking_time(rest)).transpose()?)),
     },
     Spec {
         name: "bar",
         takes: "[on|off]",
-        about: "a bar that shows who is ahead, or none again",
+        about: "show a bar with who is ahead, or hide it",
         example: "bar on",
         read: |rest| match rest {
             "" | "on" => Ok(Command::Bar(true)),
@@ -159,7 +159,7 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "stop",
         takes: "",
-        about: "end the thinking: a move is played at once, an analysis ends",
+        about: "stop the search: the engine plays its move at once, an analysis ends",
         example: "stop",
         read: |rest| bare(rest, Command::Stop),
     },
@@ -194,7 +194,7 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "level",
         takes: "1 to 10",
-        about: "how strong the engine plays; 10 is not weakened",
+        about: "how strong the engine plays; 10 is full strength",
         example: "level 3",
         read: |rest| match rest.parse() {
             Ok(level @ 1..=10) => Ok(Command::Level(level)),
@@ -287,14 +287,14 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "load",
         takes: "FILE [N]",
-        about: "go on with a game from a file, with the game of number N if it has several",
+        about: "go on with a game from a file, the Nth one if it has several",
         example: "load game.jsonl 2",
         read: load,
     },
     Spec {
         name: "new",
         takes: "[NAME=VALUE]",
-        about: "begin another game, with these rules if any are given",
+        about: "start a new game, with these rules if any are given",
         example: "new max_plies=50",
         read: |rest| match rest {
             "" => Ok(Command::New(Vec::new())),
@@ -304,7 +304,7 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "position",
         takes: "TEXT",
-        about: "begin another game at this position",
+        about: "start a new game at this position",
         example: "position 3 1 W 1 1 4 4 2 4 E 1",
         read: |rest| match rest {
             "" => Err("give the text of a position; `text` shows how one is written".into()),
@@ -335,7 +335,7 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "quit",
         takes: "",
-        about: "leave; prints the command that takes the game up again",
+        about: "leave; prints the command that resumes the game",
         example: "quit",
         read: |rest| bare(rest, Command::Quit),
     },
@@ -353,7 +353,7 @@ fn count(rest: &str, absent: usize) -> Result<usize, String> {
             .parse()
             .ok()
             .filter(|count| *count > 0)
-            .ok_or_else(|| format!("`{rest}` is no count; give a number from 1 on, or none")),
+            .ok_or_else(|| format!("`{rest}` is not a count; give a number from 1 on, or none")),
     }
 }
 

@@ -127,7 +127,7 @@ pub(super) fn save(table: &mut Table, file: Option<String>) {
         (None, None) => return table.alarm("give a file, such as `save game.jsonl`"),
     };
     if path.exists() && table.file.as_ref() != Some(&path) {
-        return table.alarm(&format!("{}: there is such a file already; give another name", path.display()));
+        return table.alarm(&format!("{}: this file exists already; give another name", path.display()));
     }
     // The end may lie behind the position that is looked at.
     let at = table.history.at();
@@ -171,7 +171,7 @@ pub(super) fn try_load(
     how: &str,
 ) -> Result<Option<[String; 2]>, String> {
     if path == Path::new("-") {
-        return Err("the standard input is read for commands: give a file".into());
+        return Err("standard input is used for commands: give a file".into());
     }
     let games = records::read(path).map_err(|failure| failure.to_string())?;
     let is_alone = games.len() == 1;
@@ -198,7 +198,7 @@ pub(super) fn try_load(
         table.say(line);
     }
     if result.is_some() && table.outcome().is_none() {
-        table.say("by the rules it goes on: you can play on");
+        table.say("by the rules this game is not over: you can play on");
     }
     Ok(players)
 }
@@ -212,7 +212,7 @@ fn misfit(refusal: &Refusal) -> String {
         None if pointer.starts_with("/rules") => "its rules".to_owned(),
         None => return refusal.to_string(),
     };
-    format!("{place} cannot be: {refusal}")
+    format!("{place} cannot be used: {refusal}")
 }
 
 /// The command that takes up the game at its present position, to be pasted into a shell.

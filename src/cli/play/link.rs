@@ -151,7 +151,7 @@ impl Link {
         };
         match &result.board {
             Some(board) if !is_drawable(board) => {
-                Err(Refusal::Nonsense("a board that no window could show".into()))
+                Err(Refusal::Nonsense("a board that is too large to show".into()))
             }
             _ => Ok(*result),
         }
@@ -326,8 +326,9 @@ impl Link {
             self.drop_connection();
             let mut client = match &self.place {
                 Place::Child => {
-                    let mut daemon = own::command()
-                        .map_err(|error| Refusal::Unreachable(format!("where is this program? {error}")))?;
+                    let mut daemon = own::command().map_err(|error| {
+                        Refusal::Unreachable(format!("cannot find this program: {error}"))
+                    })?;
                     // Its log would be written over the board.
                     daemon.stderr(Stdio::null());
                     Client::spawn(daemon)?

@@ -26,7 +26,7 @@ impl Table {
             self.show_bar();
             self.measure();
         } else {
-            self.say("no bar is shown; `bar` shows it again");
+            self.say("the bar is hidden; `bar` shows it again");
         }
     }
 

@@ -279,11 +279,11 @@ fn run_with(front: &mut impl Front, table: &mut Table, inputs: &mut Inputs) -> i
     }
 }
 
-/// What is left to say when the table is left: how to take the game up again.
+/// The last words when the player leaves: the command that resumes the game.
 fn farewell(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
     if table.history.len() > table.saved && !table.history.kept().is_empty() {
         let command = Text::from(files::resume(table));
-        writeln!(out, "the game is not saved; this takes it up again:\n  {}", command.plain())?;
+        writeln!(out, "the game is not saved; this command resumes it:\n  {}", command.plain())?;
     }
     Ok(())
 }

@@ -61,10 +61,11 @@ impl Table {
                 self.say("stopped; Ctrl-C again leaves");
             }
             None if self.review.take().is_some() => {
-                self.say("the review is broken off; Ctrl-C again leaves");
+                self.say("the review is cancelled; Ctrl-C again leaves");
             }
-            None => self
-                .say("Ctrl-C again leaves, and prints how to take the game up again; `save FILE` keeps it"),
+            None => {
+                self.say("Ctrl-C again leaves and prints how to resume the game; `save FILE` keeps it");
+            }
         }
     }
 
@@ -137,7 +138,7 @@ impl Table {
             Command::Clock(control) => {
                 self.control = control;
                 self.say(if control == TimeControl::Unlimited {
-                    "no clock runs"
+                    "the clock is off"
                 } else {
                     "the clock runs for both sides; time used so far counts"
                 });
@@ -158,12 +159,12 @@ impl Table {
     /// Ends a search with what it has found, and a review without a result.
     fn stop(&mut self) {
         match (self.review.take(), &self.search) {
-            (Some(_), _) => self.say("the review is broken off"),
+            (Some(_), _) => self.say("the review is cancelled"),
             (None, Some(_)) => self.link.stop(),
             (None, None) if self.mover().is_some_and(|player| !self.seats[seats::index(player)].is_me()) => {
-                self.say("nothing is searched; `go` lets the engine move");
+                self.say("no search is running; `go` lets the engine move");
             }
-            (None, None) => self.say("nothing is searched"),
+            (None, None) => self.say("no search is running"),
         }
     }
 
@@ -176,7 +177,7 @@ impl Table {
     /// Goes on from the position that is shown.
     fn play_on(&mut self) {
         if self.history.looking && !self.history.is_at_end() {
-            self.say("you play on from here; `redo` still has what comes after");
+            self.say("you play on from here; `redo` brings back what came after");
         }
         self.history.looking = false;
         self.paused = false;
@@ -214,7 +215,7 @@ impl Table {
         let begun = suggest::beginning(line, &self.here.legal);
         if let [only] = begun[..] {
             let only = only.to_owned();
-            return self.alarm(&mistyped(format!("`{said}` is no move"), &[&only]));
+            return self.alarm(&mistyped(format!("`{said}` is not a move"), &[&only]));
         }
         if !begun.is_empty() {
             let more = if begun.len() > NAMED { ", ..." } else { "" };
@@ -222,7 +223,7 @@ impl Table {
             return self.alarm(&format!("{} moves begin with `{said}`: {named}{more}", begun.len()));
         }
         // The rules may know the move by another text than the one that they list.
-        let mut message = format!("`{said}` is no move here and no command");
+        let mut message = format!("`{said}` is neither a legal move here nor a command");
         if self.mover().is_some() && line.len() <= 100 {
             match self.try_mine(line.to_owned()) {
                 Ok(()) => return,
@@ -245,9 +246,7 @@ impl Table {
             table.row([format!("{} {}", spec.name, spec.takes).trim_end(), spec.about]);
         }
         let mut lines = vec![
-            Text::from(
-                "Write a move to play it; `moves` lists those there are. A beginning of a command is enough.",
-            ),
+            Text::from("Type a move to play it; `moves` lists the legal ones. Commands can be abbreviated."),
             Text::default(),
         ];
         lines.extend(styled::lines(&table.to_string()));
@@ -343,7 +342,7 @@ impl Table {
         let verb = if way < 0 { "taken back" } else { "played again" };
         let rest = if made < count { ": there are no more" } else { "" };
         self.say(format!("{made} move{plural} {verb}{rest}"));
-        // The engine would answer at once what was just taken back.
+        // Otherwise the engine would at once play again what was just taken back.
         self.paused = self.mover().is_some_and(|player| !self.seats[seats::index(player)].is_me());
     }
 
@@ -421,14 +420,14 @@ impl Table {
         self.resume();
     }
 
-    /// Says which names were given that are others today.
+    /// Says which of the given names have been renamed since.
     fn say_renamed(&mut self, renamed: &[Renamed]) {
         for renamed in renamed {
             self.say(renamed.to_string());
         }
     }
 
-    /// Says that the engine has no such player as a record names for a side.
+    /// Says that the engine lacks the player that a record names for a side.
     pub(super) fn say_absent(&mut self, player: Player, name: &str) {
         let side = words::side_name(player);
         let name = plyd_protocol::echo(name);
@@ -442,7 +441,7 @@ impl Table {
         self.say(text);
     }
 
-    /// Lets the side to move go on after a change other than of the position.
+    /// Lets the side to move go on after something other than the position changed.
     fn resume(&mut self) {
         if !self.history.looking {
             self.paused = false;
@@ -469,8 +468,7 @@ impl Table {
         }
     }
 
-    /// How long until something must be looked at though nothing was said: the clock, a review, or an
-    /// overloaded server.
+    /// How long until the clock, a review or an overloaded server must be looked at, even without any input.
     pub(super) fn next_tick(&self) -> Option<Duration> {
         let runs = self.control != TimeControl::Unlimited && self.mover().is_some() && !self.paused;
         let attempt = self.link.next_attempt().map(|at| at.saturating_duration_since(Instant::now()));

@@ -76,7 +76,7 @@ impl<W: Write> Front for Plain<W> {
                 }
                 table.take(&line);
             }
-            Input::Unreadable => table.alarm("a line of that kind is not read: it is too long, or no text"),
+            Input::Unreadable => table.alarm("that line was not read: it is too long, or it is not text"),
             Input::End => self.ended = true,
             Input::Key(_) | Input::Paste(_) => {}
         }

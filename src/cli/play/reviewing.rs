@@ -11,7 +11,7 @@ use super::running_review::{ReviewNews, RunningReview};
 use super::table::Table;
 
 impl Table {
-    /// Reviews the game with so much time a move; a review that runs is broken off.
+    /// Reviews the game with so much time a move; a review that is running is cancelled.
     pub(super) fn begin_review(&mut self, time: Option<Duration>) {
         let game = files::whole_game(self);
         let moves = review::chosen(&game);
@@ -25,9 +25,9 @@ impl Table {
                 self.review = Some(running);
                 let plural = if moves == 1 { "" } else { "s" };
                 let time = words::time(time);
-                self.say(format!("reviewing {moves} move{plural}, up to {time} each; `stop` breaks it off"));
+                self.say(format!("reviewing {moves} move{plural}, up to {time} each; `stop` cancels it"));
             }
-            Err(error) => self.alarm(&format!("there is no thread for a review: {error}")),
+            Err(error) => self.alarm(&format!("the review cannot start: {error}")),
         }
     }
 

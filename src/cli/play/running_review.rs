@@ -14,7 +14,7 @@ use crate::cli::records::Game;
 use crate::cli::review;
 use crate::review::{Review, ReviewLimits};
 
-/// A review that runs; it is broken off when this is dropped.
+/// A review that runs; it is cancelled when this is dropped.
 pub(super) struct RunningReview {
     stop: Arc<AtomicBool>,
     news: Receiver<ReviewNews>,
@@ -51,7 +51,7 @@ impl RunningReview {
             Ok(news) => Some(news),
             Err(TryRecvError::Empty) => None,
             // Its thread panicked, and said so on stderr.
-            Err(TryRecvError::Disconnected) => Some(ReviewNews::Refused("a search broke".to_owned())),
+            Err(TryRecvError::Disconnected) => Some(ReviewNews::Refused("a search failed".to_owned())),
         }
     }
 }

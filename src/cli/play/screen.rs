@@ -388,8 +388,8 @@ fn panel(table: &Table, cell: Option<Cell>, width: usize) -> Vec<Text> {
         let by = search.purpose.by();
         let what = match search.purpose {
             Purpose::Move(_) => "thinking for",
-            Purpose::Hint(_) => "a hint for",
-            Purpose::Value(_) => "a look for",
+            Purpose::Hint(_) => "hint for",
+            Purpose::Value(_) => "evaluation for",
             Purpose::Analysis { .. } => "analysis for",
         };
         let nodes = crate::cli::columns::grouped(search.stats.nodes);

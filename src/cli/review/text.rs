@@ -40,11 +40,11 @@ pub(crate) fn mark_words(reviewed: &ReviewedMove) -> String {
     let mut words = match reviewed.mark {
         Mark::Forced => "the only legal move",
         Mark::KeptWin => "kept the win",
-        Mark::WinsLater => "wins later than it might",
+        Mark::WinsLater => "wins later than necessary",
         Mark::KeptDraw => "kept the draw",
         Mark::BestDefence => "best defence",
         Mark::WasLost => "lost anyway",
-        Mark::LostSooner => "loses sooner than it need",
+        Mark::LostSooner => "loses sooner than necessary",
         Mark::GavePoints => "gave points away",
         Mark::ThrewAway => thrown_away(reviewed),
         Mark::Best => "~ best",

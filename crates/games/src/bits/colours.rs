@@ -34,7 +34,7 @@ pub struct Even<W>(W);
 #[derive(Clone, Copy, Debug)]
 pub struct Odd<W>(W);
 
-/// Both words of a set, of which a step makes [`Crossed`] ones.
+/// Both words of a set; a step turns them into [`Crossed`] ones.
 #[derive(Clone, Copy, Debug)]
 pub struct All<W>(W, W);
 

@@ -40,9 +40,9 @@ pub trait Bits:
     const WORDS: usize = Self::CAPACITY / Self::COLOURS / 64;
     /// The empty set.
     const EMPTY: Self;
-    /// The part of a set with an even number, or the set where colours are not apart.
+    /// The cells of a set with even numbers, or the whole set if colours are not kept apart.
     type Even: Part<Self, Next = Self::Odd>;
-    /// The part of a set with an odd number, or the set where colours are not apart.
+    /// The cells of a set with odd numbers, or the whole set if colours are not kept apart.
     type Odd: Part<Self, Next = Self::Even>;
     /// All cells of a set, so laid out that a step moves each of its words by the same number of bits.
     type All: Part<Self>;
@@ -58,9 +58,9 @@ pub trait Bits:
     /// A machine word of a colour: bit `b` of the word `index` is the cell `(64 * index + b) * COLOURS +
     /// colour`.
     fn word(self, index: usize, colour: usize) -> u64;
-    /// A number below 2^112 which no other set has, if all cells are below 112.
+    /// A number below 2^112 that identifies the set, if all its cells are below 112.
     fn packed(self) -> u128;
-    /// The colour of the set's cells; none if the colours are not apart, or both are in the set.
+    /// The colour of the set's cells; none if colours are not kept apart, or both are in the set.
     fn colour(self) -> Option<Colour>;
 
     /// Visits the cells of the set in ascending order.
@@ -88,14 +88,14 @@ pub enum Colour {
     Odd,
 }
 
-/// What of a set of cells takes part in a step: the cells of one colour, or all of them.
+/// The cells of a set that take part in a step: those of one colour, or all of them.
 ///
-/// Moving cells by an odd number changes their colour, which makes another type of them.
+/// Moving cells by an odd number changes their colour, and with it the type of the part.
 pub trait Part<B>: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> {
     /// The part that a step leads to.
     type Next: Part<B>;
 
-    /// What a set has of this part.
+    /// The cells of a set that belong to this part.
     fn of(set: B) -> Self;
     /// Adds the part to a set.
     fn put_into(self, set: &mut B);
@@ -105,13 +105,13 @@ pub trait Part<B>: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<
     fn is_empty(self) -> bool;
     /// The number of cells in the part.
     fn count(self) -> i32;
-    /// The cells whose numbers are greater by an odd number.
+    /// Moves each cell to the number that is larger by `odd`, an odd number.
     fn up(self, odd: u32) -> Self::Next;
-    /// The cells whose numbers are smaller by an odd number.
+    /// Moves each cell to the number that is smaller by `odd`, an odd number.
     fn down(self, odd: u32) -> Self::Next;
-    /// The cells whose numbers are greater by an even number.
+    /// Moves each cell to the number that is larger by `even`, an even number.
     fn up_even(self, even: u32) -> Self;
-    /// The cells whose numbers are smaller by an even number.
+    /// Moves each cell to the number that is smaller by `even`, an even number.
     fn down_even(self, even: u32) -> Self;
 }
 

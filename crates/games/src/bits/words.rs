@@ -1,4 +1,4 @@
-//! Sets of numbers of any size, as Sudoku's race has them.
+//! Sets of numbers of any size, for Sudoku's race.
 
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
@@ -80,7 +80,7 @@ impl<const W: usize> Words<W> {
         })
     }
 
-    /// Each number larger by less than 64; those that no longer fit are left out.
+    /// Each number increased by `by`, which is below 64; those that no longer fit are left out.
     #[inline]
     #[must_use]
     pub(crate) fn up(&self, by: usize) -> Self {
@@ -91,7 +91,7 @@ impl<const W: usize> Words<W> {
         }))
     }
 
-    /// Each number smaller by less than 64; those that would be below 0 are left out.
+    /// Each number decreased by `by`, which is below 64; those that would be below 0 are left out.
     #[inline]
     #[must_use]
     pub(crate) fn down(&self, by: usize) -> Self {

@@ -41,7 +41,7 @@ pub(super) enum Wall {
     Below(u8),
 }
 
-/// The sides of cells that have no wall; the border is walls.
+/// The sides of cells that have no wall; the border counts as walls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Open<B> {
     /// The cells whose right side is open.
@@ -130,7 +130,7 @@ impl<B: Bits> Board<B> {
         self.size() * self.size()
     }
 
-    /// The number above those of all cells.
+    /// One more than the largest number of a cell.
     #[inline]
     #[must_use]
     pub(super) fn numbers(&self) -> usize {

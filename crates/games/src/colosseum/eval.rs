@@ -188,7 +188,7 @@ impl<B: Bits, S: Step<B>> Chase<'_, B, S> {
         (new_1, new_2)
     }
 
-    /// Who reached a cell where the other did not follow is two steps ahead there.
+    /// A side that reached a cell to which the other did not follow is two steps ahead there.
     #[inline]
     fn ahead(self) -> Ahead<B> {
         let [own, opp] = self.unseen;

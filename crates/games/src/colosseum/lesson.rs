@@ -5,17 +5,17 @@ use plyd_core::engine::LessonStep;
 pub(super) const STEPS: &[LessonStep] = &[
     LessonStep {
         title: "Aim",
-        text: "Walls are built until no way leads from one player to the other. Then each counts the \
-               cells that they can still reach: the larger zone wins.",
-        task: "Walk to any marked cell, then choose the side of it on which a wall is to stand.",
+        text: "The players build walls until no path connects them. Then each counts the cells that \
+               they can still reach: the larger zone wins.",
+        task: "Walk to any marked cell, then choose the side of it where the wall goes.",
         rules: "size=5",
         start: "5 4,1 0,3 11R,21D 1",
         solutions: &[],
     },
     LessonStep {
         title: "A turn",
-        text: "In each turn you walk some steps, not through walls nor the other player, and then you \
-               must build one wall around the cell where you stand. You may also stay.",
+        text: "Each turn you walk a few steps, but not through walls or the other player. Then you must \
+               build one wall on a side of your cell. You may also stay where you are.",
         task: "Stay where you are: choose your own cell, then a side for the wall.",
         rules: "size=5",
         start: "5 4,1 0,3 11R,21D 1",

@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// The lines of a player with an evaluation, for so many moves, chosen from all or some.
+    /// The lines of a player with an evaluation, as many as asked for, chosen from all moves or some.
     fn lines(
         root: &dyn AnyRoot,
         (player, eval): (&str, &str),

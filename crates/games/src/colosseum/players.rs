@@ -13,9 +13,9 @@ use plyd_core::search::published::{Agent, Deepening, RootLine};
 use plyd_core::search::thread::{SearchThread, final_value, is_lost, is_won};
 use plyd_core::search::{End, SearchParams};
 
-/// The last depth.
+/// The deepest depth.
 const DEPTHS: u32 = 10;
-/// The moves that are looked at: so many plus the number of rows.
+/// As many moves of a position are looked at as the board has rows, and this many more.
 const BREADTH_MORE: usize = 3;
 
 /// Iterative deepening of limited breadth.
@@ -28,7 +28,7 @@ pub(super) struct PublishedPlayer<E> {
 }
 
 impl<E> PublishedPlayer<E> {
-    /// The player with an evaluation and the deepest depth that it may search to, if it is limited.
+    /// The player with an evaluation, and with a depth limit if `depth` gives one.
     #[must_use]
     pub(super) fn new(evaluator: E, depth: Option<u32>) -> Deepening<Self> {
         Deepening(Self { evaluator, depth: depth.unwrap_or(DEPTHS), root: Side::First })

@@ -223,7 +223,7 @@ impl<B: Bits> Game for Colosseum<B> {
         self.board.numbers() * CellSide::ALL.len()
     }
 
-    /// The lead after the move: with so many moves a good order is worth an evaluation of each.
+    /// The lead after the move: there are so many moves that a good order is worth an evaluation of each.
     #[inline]
     fn order(&self, pos: &Position<B>, mv: Walk) -> i32 {
         let mut open = pos.open;

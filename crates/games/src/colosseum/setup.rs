@@ -18,7 +18,7 @@ pub(super) const RULES: &[Spec] = &[
     Spec {
         name: "start_walls",
         kind: Kind::ChoiceOrInt { choices: &["2023", "2022"], min: 0, max: MAX_PAIRS },
-        about: "Walls of the drawn start: those of the referee of a year, or so many pairs, each wall with its image.",
+        about: "Walls of the drawn start: those of the referee of a year, or a number of pairs, each a wall with its image.",
     },
     Spec { name: "seed", kind: Kind::Seed, about: "Draws the start position." },
 ];
@@ -30,7 +30,7 @@ pub enum StartWalls {
     Fall2023,
     /// The referee of Fall 2022: (size + 1) / 2 pairs; the whole board is drawn again.
     Fall2022,
-    /// A number of pairs; the players are drawn again, and the board if that does not help.
+    /// This number of pairs; the players are drawn again, and the board if that does not help.
     Pairs(u8),
 }
 

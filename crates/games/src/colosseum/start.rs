@@ -20,14 +20,14 @@ impl<B: Bits> Colosseum<B> {
     /// The start position that the setup draws: equal for equal setups.
     ///
     /// # Errors
-    /// [`OpenError::Rule`] if so many walls leave no start.
+    /// [`OpenError::Rule`] if the board has too few places for the walls, or the walls leave no start.
     pub fn start(&self) -> Result<Position<B>, OpenError> {
         let (board, setup) = (self.board(), self.setup());
         let message = |what: &str| OpenError::Rule { name: "start_walls", message: what.to_owned() };
         let pairs = setup.start_walls.pairs(board.size());
         let places: Vec<Wall> = board.walls().collect();
         if 2 * pairs > places.len() {
-            return Err(message("the board has fewer sides between cells"));
+            return Err(message("the board has fewer places for walls"));
         }
         let mut random = SplitMix64::new(setup.seed);
         for _ in 0..BOARDS_DRAWN {

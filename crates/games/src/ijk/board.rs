@@ -31,7 +31,7 @@ pub enum Case {
 }
 
 impl Case {
-    /// Whose case it is.
+    /// The side that has this case.
     #[must_use]
     pub(super) const fn side(self) -> Side {
         match self {
@@ -70,7 +70,7 @@ pub struct Tile {
 
 /// The tiles on a square board; functions that need its size take it.
 pub trait Board: Copy + Eq + Hash + Debug + Default + Send + Sync + 'static {
-    /// The numbers from a cell to its neighbours to the right and below.
+    /// The differences between the number of a cell and those of its neighbours to the right and below.
     const STEPS: [usize; 2];
     /// Whether a slide takes less time than waiting for memory.
     const IS_QUICK: bool;

@@ -33,7 +33,7 @@ impl Layout {
         Edit::at("Cell", place, choices.chain([empty]).collect())
     }
 
-    /// What can be changed, under rules that are not known if the text contradicts them.
+    /// What can be changed; `variant` is none if the text contradicts the rules.
     fn edits(&self, text: &str, variant: Option<&Variant>) -> Vec<Edit> {
         let chance = self.awaits || variant.is_some_and(|variant| variant.chance);
         let mut edits: Vec<Edit> = places(self.size).map(|place| self.tile_edit(text, place)).collect();

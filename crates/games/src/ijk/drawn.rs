@@ -12,7 +12,7 @@ use plyd_core::zobrist::mix;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Drawn<B> {
     game: Ijk<true, B>,
-    /// The number of the draw, spread.
+    /// A key that follows from the number of the draw.
     key: u64,
     /// The hash of a board whose tile is not drawn, and where it lies among the empty cells: see
     /// [`Draw::drawn_but`].
@@ -113,7 +113,7 @@ impl<B: Board> Game for Drawn<B> {
     }
 }
 
-/// An evaluation of the game, which values its drawn games alike.
+/// An evaluation of the game that values its drawn games in the same way.
 #[derive(Clone)]
 pub struct Within<E>(E);
 
@@ -163,7 +163,7 @@ mod tests {
         capped(size, 30_000)
     }
 
-    /// The game, ending after so many plies.
+    /// The game, ending after `plies` plies.
     fn capped(size: i64, plies: i64) -> Ijk<true> {
         let rules = vec![
             ("size", plyd_core::game::Setting::Int(size)),

@@ -60,8 +60,8 @@ impl Lead {
         Self { empty, more: weight(&LEAD_FULL) - empty }
     }
 
-    /// The value for the mover in thousandths of an `A`: the highest letters are those of the mover and the
-    /// opponent, and the board has so many cells.
+    /// The value for the mover in thousandths of an `A`, given the highest letters of the mover and the
+    /// opponent and the number of cells of the board.
     #[inline]
     pub(super) fn value<B: Board>(self, pos: &Position<B>, [own, other]: [u8; 2], cells: i32) -> i32 {
         let ahead = i32::from(own > other) - i32::from(own < other);

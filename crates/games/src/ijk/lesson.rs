@@ -5,8 +5,8 @@ use plyd_core::engine::LessonStep;
 pub(super) const STEPS: &[LessonStep] = &[
     LessonStep {
         title: "Aim",
-        text: "Upper case letters are yours, lower case ones are the other player's. Who first owns a K \
-               wins. If the board is full before, the higher letter wins.",
+        text: "Upper case letters are yours, lower case ones are the other player's. The first to own a \
+               K wins. If the board fills up before that, the higher letter wins.",
         task: "Slide all tiles to any side: swipe, press an arrow key, or choose an arrow.",
         rules: "preset=v2-4x4",
         start: "A.../..../..A./.... +",
@@ -14,18 +14,18 @@ pub(super) const STEPS: &[LessonStep] = &[
     },
     LessonStep {
         title: "A turn",
-        text: "A turn begins with a new tile for the one who moves, an A, on the first empty cell; then \
-               that player slides all tiles, those of both. Two equal letters that meet merge into the \
-               next one, so A and A become B.",
-        task: "Merge your two A.",
+        text: "Each turn, the player to move first gets a new A on the first empty cell, and then slides \
+               all tiles, including the opponent's. Two equal letters that meet merge into the next one, \
+               so A and A become B.",
+        task: "Merge your two A's.",
         rules: "preset=v2-4x4",
         start: "A..A/.b../..../.... +",
         solutions: &["L", "R"],
     },
     LessonStep {
         title: "Merging",
-        text: "Yours and the other's merge, too, and the new tile belongs to whoever moved. This is how \
-               letters change hands.",
+        text: "Your tiles and the opponent's merge, too, and the new tile belongs to whoever moved. This \
+               is how letters change hands.",
         task: "Slide so that your B takes the b.",
         rules: "preset=v2-4x4",
         start: "b.../..../.a../B... +",
@@ -33,7 +33,7 @@ pub(super) const STEPS: &[LessonStep] = &[
     },
     LessonStep {
         title: "The end",
-        text: "I, J, K: two J make the K that ends the game.",
+        text: "After I and J comes K: two J's make the K that ends the game.",
         task: "Make a K.",
         rules: "preset=v2-4x4,end=ply",
         start: "J..J/a.b./..../.... +",
@@ -41,9 +41,9 @@ pub(super) const STEPS: &[LessonStep] = &[
     },
     LessonStep {
         title: "With chance",
-        text: "In the variant with chance (in a new game behind Variants: mode nondet), a new tile \
-               comes to any empty cell, each as likely.",
-        task: "Slide to any side and see where the other's tile comes.",
+        text: "In the variant with chance (New game, Variants, mode nondet), a new tile appears on a \
+               random empty cell.",
+        task: "Slide to any side and see where the opponent's tile appears.",
         rules: "preset=v2-4x4,mode=nondet",
         start: "A..b/..B./..../a... +",
         solutions: &[],

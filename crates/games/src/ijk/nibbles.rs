@@ -120,13 +120,13 @@ const fn outward<const STEP: u32, const FIRST: bool>(cells: u64) -> u64 {
     if FIRST { cells << STEP } else { cells >> STEP }
 }
 
-/// The cells of all lines that are so far from the wall.
+/// In each line, the cell that is `from_wall` cells from the wall.
 const fn lane<const STEP: u32, const FIRST: bool>(from_wall: u32) -> Cells {
     let at = if FIRST { from_wall } else { 3 - from_wall };
     if STEP == ROW { 0x0001_0001_0001_0001 << (ROW * at) } else { 0x1111 << (COLUMN * at) }
 }
 
-/// All bits of the cells behind those of these cells that are so far from the wall.
+/// All bits of the cells behind those of `cells` that are `FROM_WALL` cells from the wall.
 #[inline(always)]
 const fn behind<const STEP: u32, const FIRST: bool, const FROM_WALL: u32>(cells: Cells) -> u64 {
     let cells = cells & const { lane::<STEP, FIRST>(FROM_WALL) };

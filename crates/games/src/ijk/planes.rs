@@ -189,8 +189,8 @@ const fn outward<const STEP: u32, const FIRST: bool>(cells: Cells, distance: u32
     if FIRST { cells << (STEP * distance) } else { cells >> (STEP * distance) }
 }
 
-/// The cells with an odd number of these cells between the wall and themselves, their own included; and
-/// others, off the board and next to the wall.
+/// The cells with an odd number of these cells from the wall up to and including themselves; bits off the
+/// board and next to the wall may be set, too.
 #[inline(always)]
 const fn parity<const STEP: u32, const FIRST: bool>(cells: Cells) -> Cells {
     let pairs = cells ^ outward::<STEP, FIRST>(cells, 1);

@@ -15,9 +15,9 @@ const MOST: i32 = 36_000;
 /// A published evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Published {
-    /// The largest of four sums of the cells' values with a weight that falls from one corner, one a step.
+    /// The largest of four weighted sums of the cells' values; each weight falls by 1 a step from one corner.
     Gradient,
-    /// Less the difference of the values of each two tiles that are neighbours.
+    /// Minus the differences between the values of neighbouring tiles.
     Smoothness,
 }
 

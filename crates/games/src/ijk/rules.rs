@@ -23,8 +23,8 @@ pub(super) const BY_REPETITION: &str = "repetition";
 /// The ending by the cap on moves.
 pub(super) const BY_MAX_PLIES: &str = "max_plies";
 
-/// Positions are distinguished by their plies only in the last moves before the cap, so many: more than any
-/// search sees.
+/// Positions are distinguished by their plies only in this many moves before the cap: more than any search
+/// sees.
 const NEAR_CAP: u16 = 512;
 
 /// IJK under one variant of its rules, its tiles held in a `B`; chance chooses the cells of new tiles if
@@ -43,7 +43,7 @@ const NEAR_CAP: u16 = 512;
 pub struct Ijk<const CHANCE: bool, B = Planes> {
     variant: Variant,
     cells: Cells,
-    /// What distinguishes an empty board from that of another size in a hash.
+    /// What distinguishes, in a hash, the empty boards of different sizes.
     size_key: u64,
     board: PhantomData<B>,
 }
@@ -61,7 +61,7 @@ pub struct Position<B = Planes> {
     awaits: bool,
     /// The cell that `S` flips; 0 if nothing is flipped.
     last: u8,
-    /// How often this board occurred since it is full, by [`Ijk::phase`]; zeros without the rule
+    /// How often this board occurred since it became full, by [`Ijk::phase`]; zeros without the rule
     /// `repetition`.
     seen: [u8; 4],
 }
@@ -174,7 +174,7 @@ impl<B: Board> Position<B> {
 }
 
 impl<const CHANCE: bool, B: Board> Ijk<CHANCE, B> {
-    /// The game under some rules, of which `chance` is `CHANCE`.
+    /// The game under rules whose `chance` is `CHANCE`.
     #[must_use]
     pub fn new(variant: Variant) -> Self {
         debug_assert_eq!(variant.chance, CHANCE);
@@ -257,7 +257,7 @@ impl<const CHANCE: bool, B: Board> Ijk<CHANCE, B> {
         2 * usize::from(flips && is_lower) + pos.mover.index()
     }
 
-    /// Who wins, and by what, if the board alone ends the game.
+    /// The outcome, if the board alone ends the game.
     #[inline]
     fn decided(&self, pos: &Position<B>) -> Option<Outcome> {
         let board = &pos.board;

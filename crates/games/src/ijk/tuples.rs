@@ -31,10 +31,9 @@ const STATES: usize = 1 + 2 * LEVELS as usize;
 const LINES: usize = STATES.pow(SIZE as u32);
 /// Tiles on the board, from none to all.
 const TILES: usize = SIZE * SIZE + 1;
-/// By how many letters the mover leads at most, as far as they are distinguished.
+/// The largest lead of the mover, in letters, that is distinguished.
 const FAR: i32 = 2;
-/// By how many quarters of the highest letter the mover's mass is larger at most, as far as they are
-/// distinguished.
+/// The largest lead of the mover in mass that is distinguished, in quarters of the highest letter's.
 const MUCH: i32 = 6;
 const LEADS: usize = 2 * FAR as usize + 1;
 const BALANCES: usize = 2 * MUCH as usize + 1;
@@ -87,7 +86,7 @@ pub(super) struct Tuples<T> {
     tables: T,
 }
 
-/// A game for some of whose rules tables were learned.
+/// A game with tables that were learned for some of its rules.
 pub(super) trait Learned: Game {
     /// The evaluation by tables.
     type ByTables: Evaluator<Self>;
@@ -95,10 +94,10 @@ pub(super) trait Learned: Game {
     /// The evaluation for the game's rules; none if nothing was learned for them.
     fn learned(&self, lead: Lead) -> Option<Self::ByTables>;
 
-    /// What learns the tables.
+    /// A learner for the tables.
     ///
     /// # Errors
-    /// Rules under which there are none.
+    /// Why there are no tables under these rules, in a sentence.
     fn learnable(&self) -> Result<Box<dyn Learner>, String>
     where
         Self: Playable;
@@ -176,7 +175,7 @@ where
     }
 }
 
-/// Whether tables are for these rules.
+/// Whether there are tables for these rules.
 fn is_known(variant: &Variant) -> bool {
     variant.skip == Skip::None && variant.full_ends
 }

@@ -60,7 +60,7 @@ pub struct Variant {
     pub random_first: bool,
     /// What a `K` does.
     pub win: Win,
-    /// The occurrence of a position with a full board that draws; 0: none does.
+    /// At which occurrence a position with a full board is a draw; 0: never.
     pub repetition: u8,
     /// The plies after which the game is drawn; 0: never.
     pub max_plies: u16,
@@ -111,7 +111,7 @@ pub(super) const RULES: &[Spec] = &[
     Spec {
         name: "mode",
         kind: Kind::Choice(&MODES),
-        about: "Where a new tile goes: to the first empty cell in the order of the rows, or to any, each as likely.",
+        about: "Where a new tile goes: to the first empty cell in the order of the rows, or to a random one.",
     },
     Spec {
         name: "skip",
@@ -150,7 +150,7 @@ pub(super) const RULES: &[Spec] = &[
     Spec {
         name: "max_plies",
         kind: Kind::Int { min: 0, max: REFEREE_PLIES as i64, default: Some(REFEREE_PLIES as i64) },
-        about: "After so many moves the game is drawn; 0: never. The referees' 30,000 when absent.",
+        about: "The game is drawn after this many moves; 0: never. The referees' 30,000 when absent.",
     },
 ];
 
@@ -166,7 +166,8 @@ pub struct StatedRules {
 }
 
 impl Variant {
-    /// The rules that are asked for; a start text, if there is one, fills in those that are not.
+    /// The variant that the rules choose; a start text, if there is one, supplies the rules that were not
+    /// given.
     ///
     /// # Errors
     /// [`OpenError::Rule`] for rules that contradict each other, [`OpenError::Impossible`] if the start text

@@ -16,7 +16,7 @@ pub(super) const MIN_SIDE: usize = 3;
 pub(super) const MAX_SIDE: usize = 15;
 /// The largest number of cells.
 pub(super) const MAX_CELLS: usize = 128;
-/// Where a token stands that is not on the board yet: it reaches every cell.
+/// The cell of a token that is not on the board yet: it reaches every cell.
 pub const UNPLACED: u8 = u8::MAX;
 
 /// The offsets (columns, rows) of a knight's move, in ascending order of the cell reached.
@@ -37,8 +37,8 @@ pub struct Board<B> {
     left_2: B,
     right_1: B,
     right_2: B,
-    /// What a token reaches from each cell, and all cells at [`UNPLACED`]; as long as a `u8` counts, so that
-    /// no bound is checked.
+    /// What a token reaches from each cell, and all cells at [`UNPLACED`]; 256 entries, so that an index of
+    /// type `u8` needs no bounds check.
     reach: [B; 256],
 }
 

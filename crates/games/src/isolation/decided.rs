@@ -9,10 +9,11 @@ const MOST_CELLS: usize = 112;
 /// Entries that share a place. Of the two oldest, the one with fewer open cells is replaced: it took less
 /// work.
 const WAYS: usize = 4;
-/// A table of so many entries stays in a core's own cache: on 7x7 a larger one finds 3 % more and makes the
-/// search take 1.5 times as long.
+/// A table of this size stays in a core's own cache: on 7x7 a larger one finds 3 % more positions and makes
+/// the search take 1.5 times as long.
 const MOST_ENTRIES: usize = 1 << 16;
-/// A table begins with as many, so that a session that solves little holds little, and grows fourfold.
+/// The entries with which a table begins, so that a session that solves little uses little memory; it grows
+/// fourfold.
 const FIRST_ENTRIES: usize = 1 << 10;
 
 /// A position's key: the open cells from bit 16 on, then the mover's token, the other's, and two free bits.
@@ -26,14 +27,14 @@ const USED: u128 = 1;
 /// What was decided, on one board.
 #[derive(Clone, Debug)]
 pub(super) struct Decided {
-    /// As many as a power of two; none on boards too large.
+    /// A power of two of them; none if the board is too large.
     entries: Vec<u128>,
     /// How many entries are in use.
     used: usize,
 }
 
 impl Decided {
-    /// An empty table for a board of so many cells.
+    /// An empty table for a board of `cells` cells.
     pub(super) fn new(cells: usize) -> Self {
         Self { entries: vec![0; if cells <= MOST_CELLS { FIRST_ENTRIES } else { 0 }], used: 0 }
     }

@@ -26,7 +26,7 @@ impl Layout {
     }
 }
 
-/// A position's text: any number of tokens, and anybody to move.
+/// A position's text taken apart, with any number of tokens and either side to move.
 #[derive(Clone, Debug)]
 pub(super) struct Sheet {
     size: Size,

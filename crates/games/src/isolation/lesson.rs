@@ -5,8 +5,8 @@ use plyd_core::engine::LessonStep;
 pub(super) const STEPS: &[LessonStep] = &[
     LessonStep {
         title: "Aim",
-        text: "Two knights on an empty board. Who cannot jump any more loses, so keep ways open for \
-               yourself and close those of the other.",
+        text: "Two knights on an empty board. Whoever cannot jump any more loses, so keep your own ways \
+               open and close those of your opponent.",
         task: "The first move puts your knight on the board. Choose any cell.",
         rules: "width=5,height=5",
         start: "",
@@ -23,7 +23,7 @@ pub(super) const STEPS: &[LessonStep] = &[
     },
     LessonStep {
         title: "The end",
-        text: "Blocked cells become more and more, until somebody has no jump left.",
+        text: "More and more cells are blocked, until somebody has no jump left.",
         task: "Blue has a single cell left to jump to. Take it.",
         rules: "width=5,height=5",
         start: ".xx../x.1x2/x.x../..x../.x... 1",

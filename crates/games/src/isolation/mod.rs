@@ -72,7 +72,7 @@ use plyd_core::search::proving::Proving;
 /// ```
 pub static ENTRY: Entry = Entry {
     name: "isolation",
-    about: "Knight Isolation: jump like knights to open cells, each usable once; who cannot move loses.",
+    about: "Knight Isolation: jump like knights to open cells, each usable once; whoever cannot move loses.",
     rules: sizes::RULES,
     own_options: &[
         Spec {

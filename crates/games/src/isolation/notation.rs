@@ -66,7 +66,7 @@ impl<B: Bits> Notation for Isolation<B> {
             owner: Some(placed.winner),
             label: placed.replies.map(|replies| replies.to_string()),
         });
-        let label = "Who wins after a placement, by the book; a number: so many replies win";
+        let label = "Who wins after a placement, by the book; a number: how many replies win";
         let book = Layer { name: "book", label, marks: placements.collect(), ..Layer::default() };
         let layers = if book.marks.is_empty() { vec![ground] } else { vec![ground, book] };
         Drawing { layers, ..Sheet::of(self.board(), pos).board() }

@@ -14,7 +14,7 @@ use plyd_core::search::Control;
 use plyd_core::search::clock::thread_cpu_time;
 use plyd_core::search::thread::SearchThread;
 
-/// Larger boards take hours an opening.
+/// The most cells of a board whose openings are solved: on larger ones an opening takes hours.
 const MOST_CELLS: usize = 49;
 
 /// Two placements, and how many pairs the symmetries of the board make of them.
@@ -24,7 +24,7 @@ pub(super) struct Opening {
     pub(super) images: usize,
 }
 
-/// Each pair of placements up to the symmetries of the board: of its images the smallest.
+/// All pairs of placements up to the symmetries of the board, each as the smallest of its images.
 pub(super) fn openings<B: Bits>(board: &Board<B>) -> Vec<Opening> {
     let pairs = board.full().cells().flat_map(|first| {
         let others = board.full() & !B::single(first);

@@ -86,7 +86,7 @@ impl Oracle {
         probe.legal_moves(0).len()
     }
 
-    /// The moves left to a player who moves alone.
+    /// The length of the longest path of a player who moves alone.
     pub(super) fn longest_path(&self, player: usize) -> u32 {
         let moves = self.legal_moves(player).into_iter().map(|place| {
             let mut next = self.clone();

@@ -32,7 +32,7 @@ pub(super) struct PublishedPlayer<E> {
 }
 
 impl<E> PublishedPlayer<E> {
-    /// The player with an evaluation and the deepest depth that it may search to, if it is limited.
+    /// The player with an evaluation, and with a depth limit if `depth` gives one.
     #[must_use]
     pub(super) fn new(evaluator: E, depth: Option<u32>) -> Deepening<Self> {
         Deepening(Self { evaluator, depth: depth.unwrap_or(DEPTHS).min(DEPTHS), agreed: None })

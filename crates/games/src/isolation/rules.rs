@@ -77,7 +77,7 @@ impl Tokens {
     }
 }
 
-/// Where the token stood that moved last.
+/// Where the token that moved last stood before.
 #[derive(Clone, Copy, Debug)]
 pub struct Undo {
     from: u8,
@@ -174,8 +174,8 @@ impl<B: Bits> Game for Isolation<B> {
 
     #[inline]
     fn turn(&self, pos: &Position<B>) -> Turn {
-        // By the number of cells: asked whether there is none, the compiler reads both colours at once, and
-        // would wait for the two writes of the move before.
+        // The cells are counted, because for a test whether there is none the compiler reads both colours at
+        // once, which would wait for the two writes of the move before.
         let is_stuck = matches!(self.targets(pos, pos.side).len(), 0);
         if is_stuck {
             Turn::Over(Outcome { winner: Some(pos.side.other()), by: STUCK, scores: None })

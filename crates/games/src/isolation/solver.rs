@@ -108,8 +108,8 @@ impl<B: Bits> Solver<B> {
         self.decided.get(Decided::key(flood.all(), own, opp))
     }
 
-    /// A winning move, or none if the mover loses; nothing if the thread ended first. Of several it is the
-    /// first in the order of the race.
+    /// A winning move; `Some(None)` if the mover loses, and `None` if the thread ended first. Of several
+    /// winning moves it is the first in the order of the race.
     pub fn winning_move(
         &mut self,
         game: &Isolation<B>,
@@ -210,8 +210,8 @@ struct Dive<'a, 'p, B: Bits, const WIDTH: u32> {
 }
 
 impl<B: Bits, const WIDTH: u32> Dive<'_, '_, B, WIDTH> {
-    /// Whether the mover wins, whose token stands on `own`. Both can move, `open` is what they can reach, and
-    /// they are not apart.
+    /// Whether the mover, whose token stands on `own`, wins. Both can move, `open` is what they can reach,
+    /// and they are not apart.
     fn wins(&mut self, open: B, own: u8, opp: u8) -> Option<bool> {
         if self.thread.tick() {
             return None;
@@ -228,7 +228,8 @@ impl<B: Bits, const WIDTH: u32> Dive<'_, '_, B, WIDTH> {
         Some(won)
     }
 
-    /// Pushes the children that are not decided at sight; something if one of them wins for the mover.
+    /// Pushes the children that are not decided at sight; `Some` if one of the moves wins for the mover at
+    /// sight.
     fn expand(&mut self, open: B, own: u8, opp: u8) -> Option<()> {
         let board = self.board;
         let mine = board.reach(own) & open;

@@ -34,7 +34,7 @@ const APART: Spec = weights::spec(
     "apart",
     0,
     8000,
-    "Of `territory`: what each move that one has more is worth once the tokens are apart.",
+    "Of `territory`: what each move more than the opponent's is worth once the tokens are apart.",
 );
 /// The weights.
 pub(super) const WEIGHTS: Weights = Weights { list: &[EXITS_TWO, EXITS_FOUR, APART], file: FILE };

@@ -42,7 +42,7 @@ pub(super) fn value<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) 
     }
 }
 
-/// What the book holds of a position.
+/// The book's entry for a position.
 #[must_use]
 pub(super) fn book_entry<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<BookEntry<Target>> {
     let KnownOutcome { won, mv } = from_book(game, pos)?;
@@ -82,7 +82,7 @@ pub(super) fn placements<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Vec
     placed.collect()
 }
 
-/// What theory knows of a position in which the mover can move.
+/// What theory knows about a position in which the mover can move.
 #[must_use]
 pub(super) fn at_sight<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<KnownOutcome> {
     if let Some(known) = from_book(game, pos) {

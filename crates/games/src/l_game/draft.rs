@@ -17,7 +17,7 @@ const ENDS: [&str; 4] = ["up", "right", "down", "left"];
 pub(super) struct Sheet {
     /// The placements of the two players' Ls.
     ls: [u8; 2],
-    /// The cells of the tokens, in the order of the text; a token that is put somewhere is the last.
+    /// The cells of the tokens, in the order of the text; a token that is placed anew becomes the last.
     tokens: [u8; 2],
     pub(super) mover: Side,
 }

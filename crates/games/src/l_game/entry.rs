@@ -37,7 +37,7 @@ pub static ENTRY: Entry = Entry {
         Spec {
             name: "max_plies",
             kind: Kind::Int { min: 0, max: 1_000_000, default: Some(0) },
-            about: "After so many plies the game is drawn, unless the mover is stuck; 0: never.",
+            about: "The game is drawn after this many plies, unless the mover is stuck; 0: never.",
         },
         Spec {
             name: "repetition",

@@ -7,7 +7,7 @@ pub(super) const STEPS: &[LessonStep] = &[
         title: "Aim",
         text: "Each player has one L, and the two grey tokens are nobody's. You win when the other L \
                has no other place to go.",
-        task: "Put your L, the orange one, anywhere else: click it, then click where it is to lie. Turn \
+        task: "Put your L, the orange one, anywhere else: click it, then click where it should lie. Turn \
                it with the buttons.",
         rules: "neutrals=none",
         start: "",
@@ -25,9 +25,9 @@ pub(super) const STEPS: &[LessonStep] = &[
     },
     LessonStep {
         title: "The end",
-        text: "Who must move and cannot loses. So look for places that take the last room from the \
-               other L.",
-        task: "Blue can move to few places. Put your L so that there is none.",
+        text: "A player whose L has nowhere else to go loses. So look for places that leave the other L \
+               no room.",
+        task: "Blue has only a few places to go. Put your L where it leaves none.",
         rules: "neutrals=none",
         start: "3 3 N 1 2 2 4 4 4 W 1",
         solutions: &["3 1 W", "3 3 W"],

@@ -14,9 +14,9 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 //!
-//! A turn puts the own L on a different set of four free cells and then, if wanted, a token on another free
-//! cell. A mover whose L cannot move loses. The game is solved: `tablebase` holds the distance to the end of
-//! all 18,368 states, and the default player (`perfect`) plays from it.
+//! A turn puts the mover's L on a different set of four free cells and then, if the mover likes, a token on
+//! another free cell. A mover whose L cannot move loses. The game is solved: `tablebase` holds the distance
+//! to the end of all 18,368 states, and the default player (`perfect`) plays from it.
 //!
 //! Modules in reading order: `board` (geometry), `neutrals` (variants), this one (the rules), `notation` and
 //! `draft` (texts), `tablebase` and `solution` (exact values), `census` (these in numbers), `perfect` with
@@ -74,13 +74,13 @@ use plyd_core::zobrist::mix;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LGame {
     neutrals: Neutrals,
-    /// After so many plies the game is drawn; 0: never.
+    /// The number of plies after which the game is drawn; 0: never.
     max_plies: u32,
-    /// The occurrence of a position that draws, the start included; 0: none does.
+    /// At which occurrence a position is a draw, the start included; 0: never.
     repetition: u32,
 }
 
-/// A state of the game with what the rules need of the way to it.
+/// A state of the game, with as much of its history as the rules need.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Position {
     state: State,
@@ -290,7 +290,7 @@ impl Game for LGame {
         (!repeats).then(|| Value::proven(solution::score(distance, self.plies_left(pos))))
     }
 
-    /// Wants the L in the core and off the corners.
+    /// Prefers the L in the core and off the corners.
     fn order(&self, _pos: &Position, mv: Move) -> i32 {
         let cells = CELLS[usize::from(mv.target)];
         (cells & CORE).count_ones() as i32 - 2 * (cells & CORNERS).count_ones() as i32

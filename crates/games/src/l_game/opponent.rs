@@ -1,5 +1,5 @@
-//! A model of the opponent: who it may be, judged by its replies so far, and the chance of a win that follows
-//! for each drawn class.
+//! A model of the opponent: which kind of player it may be, judged by its replies so far, and the chance of a
+//! win that follows for each drawn class.
 //!
 //! The candidates are shallow searchers (1 and 2 plies) with the published heuristics and parts of them, each
 //! with several rates of blunders, a player that only keeps the value, and a random one. Bayes' rule over the

@@ -99,8 +99,7 @@ impl Tablebase {
         table
     }
 
-    /// The pairs from which the mover's L has a place to go to such that `ways` of the row then reached
-    /// holds.
+    /// The pairs from which the mover's L can go to a place whose row then has the pair in `ways`.
     fn join(&self, index: usize, ways: impl Fn(usize) -> Pairs) -> Pairs {
         let (own, other) = ROW_LS[index % ROWS];
         let next_plane = (index / ROWS + 1) % self.planes * ROWS;

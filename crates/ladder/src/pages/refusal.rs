@@ -139,7 +139,7 @@ impl From<QueryRejection> for Refusal {
         // Programmers' words for what went wrong stand before the reason.
         let text = rejection.body_text();
         let reason = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text);
-        Self::bad_request(format!("the address is wrong behind its `?`: {reason}"))
+        Self::bad_request(format!("the address is wrong after its `?`: {reason}"))
     }
 }
 

@@ -119,8 +119,7 @@ pub(super) fn csrf(secret: &str) -> String {
 pub(super) fn expect(secret: &str, token: &str) -> Result<(), Refusal> {
     // Hashes are compared, whose time says nothing about what they were made of.
     let same = Sha256::digest(csrf(secret).as_bytes()) == Sha256::digest(token.as_bytes());
-    let message =
-        "this form is not of your login, or an old one: go back, load the page again, and repeat it";
+    let message = "this form is out of date or of another login: go back, reload the page, and try again";
     same.then_some(()).ok_or_else(|| Refusal::new(Kind::Forbidden, message))
 }
 

@@ -138,7 +138,10 @@ fn report(end: &GameEnd, ended: &Ended) {
         }
     }
     if let Some((bot, why)) = &ended.disabled {
-        tracing::warn!(target: super::LOG, bot = bot.0, why, "a bot is disabled");
+        // It forfeited this game.
+        let name =
+            end.played.forfeit.as_ref().map(|forfeit| end.played.entrant(forfeit.player).name.as_str());
+        tracing::warn!(target: super::LOG, bot = bot.0, name, why, "a bot is disabled");
     }
 }
 

@@ -407,7 +407,9 @@ fn new_bot(
     now_ms: i64,
 ) -> Result<BotId, StoreError> {
     if db.first("SELECT id FROM bot WHERE lower(name) = lower($1)", &[name.into()])?.is_some() {
-        return Err(StoreError::refused(format!("there is a bot {name} already: give another name")));
+        return Err(StoreError::refused(format!(
+            "there is a bot {name} already: give another name, or make it a new token (plyd ladder bot token {name})"
+        )));
     }
     let id = BotId(db.next_id("bot")?);
     insert_bot(db, id, name, owner, house, now_ms)?;

@@ -1,12 +1,12 @@
-/** Charts of a match, drawn for the width that they have, so that their letters are as large on any screen. */
+/** Charts of a match, drawn for the width that they get, so that their text has the same size on any screen. */
 import { el, svg } from './dom.js';
 import { elo, grouped, meanTime, pointsOf, time } from './figures.js';
 
-/** What a chart leaves at its right, so that a number at its end is not cut. */
+/** The margin at a chart's right, so that the last number is not cut off. */
 const EDGE = 24;
 
 /**
- * A chart as wide as its place.
+ * A chart as wide as its container.
  * @param {string} label  what it shows, in words
  * @param {(width: number) => {height: number, content: SVGElement[]}} draw
  */
@@ -36,7 +36,7 @@ export function ticks(low, high, about = 5) {
 
 const number = (value) => grouped(value).replace('-', '−');
 
-/** A text of a chart; `end` and `middle` say what of it is at the place. */
+/** A text of a chart; the anchor says which part of it is at the point: start, middle or end. */
 export const words = (text, x, y, anchor = 'start', className = 'faint') => svg(`text.${className}`, { x, y, 'text-anchor': anchor }, text);
 
 /** A horizontal axis with its numbers. */
@@ -54,8 +54,8 @@ export function ratingsChart(players, ratings) {
   const rated = ratings.filter((rating) => rating.elo);
   const low = Math.min(0, ...rated.map(({ elo: { value, error } }) => value - error));
   const high = Math.max(0, ...rated.map(({ elo: { value, error } }) => value + error));
-  return chart('Ratings in Elo with their errors', (width) => {
-    // Where the names have no room beside the intervals they stand above them.
+  return chart('Ratings in Elo with error bars', (width) => {
+    // If there is no room for the names beside the intervals, they stand above them.
     const narrow = width < 640;
     const [left, row] = narrow ? [EDGE, 44] : [260, 30];
     const x = (value) => left + ((value - low) / Math.max(1, high - low)) * (width - left - EDGE);
@@ -75,7 +75,7 @@ export function ratingsChart(players, ratings) {
 
 const shortened = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
-/** The score of each player over its mean time a move, on a logarithmic axis; none where nobody moved. */
+/** The score of each player by its mean time per move, on a logarithmic axis; null if nobody moved. */
 export function scoreAgainstTime(players, summary) {
   const shown = players
     .map((name, index) => ({ name, us: Math.max(1, meanTime(summary.players[index])), ...pointsOf(summary, index) }))
@@ -84,7 +84,7 @@ export function scoreAgainstTime(players, summary) {
   const logs = shown.map(({ us }) => Math.log10(us));
   const low = Math.floor(Math.min(...logs));
   const high = Math.max(low + 1, Math.ceil(Math.max(...logs)));
-  return chart('Score of each player over its mean time a move', (width) => {
+  return chart('Score of each player by its mean time per move', (width) => {
     const [left, top, bottom] = [58, 14, 224];
     const x = (us) => left + 14 + ((Math.log10(us) - low) / (high - low)) * (width - left - 14 - 2 * EDGE);
     const y = (share) => bottom - share * (bottom - top);
@@ -104,7 +104,7 @@ export function scoreAgainstTime(players, summary) {
   });
 }
 
-/** How many games have how many moves; none where there is no game. @param {Record<string, number>} lengths */
+/** A histogram of game lengths; null if there is no game. @param {Record<string, number>} lengths */
 export function gameLengths(lengths) {
   const moves = Object.keys(lengths).map(Number);
   if (!moves.length) return null;
@@ -113,7 +113,7 @@ export function gameLengths(lengths) {
   const columns = Array.from({ length: Math.floor((high - low) / wide) + 1 }, () => 0);
   for (const [at, count] of Object.entries(lengths)) columns[Math.floor((at - low) / wide)] += count;
   const tallest = Math.max(...columns);
-  return chart('How many games have how many moves', (width) => {
+  return chart('Game lengths in moves', (width) => {
     const [left, top, bottom] = [58, 10, 170];
     const each = (width - left - EDGE) / columns.length;
     const x = (at) => left + ((at - low + 0.5) / wide) * each;

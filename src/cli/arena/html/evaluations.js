@@ -1,4 +1,4 @@
-/** What both players of a game thought of it, over its plies: a line for each, from player 1's view. */
+/** The scores that both players of a game announced, by ply: a line for each, from player 1's view. */
 import { chart, below, ticks, words } from './charts.js';
 import { svg } from './dom.js';
 import { scaleOf } from './graph.js';
@@ -22,7 +22,7 @@ export class Evaluations {
   /** @param {(ply: number) => void} go */
   constructor(game, go) {
     this.#game = game;
-    this.host = chart('What each player thought of the game, from player 1’s view', (width) => this.#draw(width));
+    this.host = chart('Each player’s scores, from player 1’s view', (width) => this.#draw(width));
     this.host.classList.add('evaluations');
     this.host.addEventListener('click', (event) => {
       if (!this.#place) return;
@@ -48,7 +48,7 @@ export class Evaluations {
     const y = (level) => (top + bottom) / 2 - level * ((bottom - top) / 2);
     this.#place = { left, x, bottom };
     const content = [];
-    // What half of the way up means is the scale; the ends are proofs.
+    // The scale is the score drawn half of the way up; the ends are proofs.
     const hasUnits = found.some(({ score }) => !score.proof && score.eval !== undefined);
     const levels = [[1, 'P1 wins'], [0, '0'], [-1, 'P2 wins'], ...(hasUnits ? [[0.475, units(scale)], [-0.475, units(-scale)]] : [])];
     for (const [level, text] of levels) {

@@ -3,7 +3,7 @@ import { el } from './dom.js';
 import { counted, scrolled } from './figures.js';
 import { Replay } from './replay.js';
 
-/** How a game is lost that was lost by the clock alone. */
+/** The endings of games that were lost on time. */
 const BY_CLOCK = ['late', 'silence'];
 
 /** A game's result from a player's view, or who won if no player is named. */
@@ -13,7 +13,7 @@ function result(game, name) {
   return game.players[game.winner === 'p1' ? 0 : 1] === name ? 'won' : 'lost';
 }
 
-/** An opening as a text that is equal for equal ones: where the game began, and the moves that nobody chose. */
+/** The key of an opening, equal for equal ones: the start position and the moves that no player chose. */
 const openingOf = (game) => JSON.stringify([game.boards[0], game.moves.slice(0, game.opening)]);
 
 /** The openings by their texts, numbered as they first appear, with words for people. */
@@ -26,7 +26,7 @@ function openings(games) {
   return found;
 }
 
-/** A choice of one; the first is any. */
+/** A selection list with its label; the first option is any. */
 const choice = (label, testid, options) => {
   const select = el('select', { testid }, ...options.map(([value, text]) => el('option', { value }, text)));
   return { select, field: el('label', {}, label, select) };
@@ -52,13 +52,13 @@ class Filters {
     this.form = el('form.filters', { 'aria-label': 'Filters of the games', oninput: changed, onsubmit: (event) => event.preventDefault(), onreset: () => setTimeout(changed) },
       this.player.field, this.result.field, this.opening.field, this.end.field,
       el('label', {}, 'Plies from', this.least), el('label', {}, 'to', this.most),
-      el('label.check', {}, this.clock, 'Only lost by the clock'), reset);
+      el('label.check', {}, this.clock, 'Only lost on time'), reset);
   }
 
   /** Which games are wanted now. */
   wants() {
     const name = this.player.select.value;
-    // Whether a player won is a question only where a player is chosen.
+    // “Won” and “lost” make sense only if a player is chosen.
     for (const option of this.result.select.options) option.disabled = !name && ['won', 'lost'].includes(option.value);
     if (this.result.select.selectedOptions[0]?.disabled) this.result.select.value = '';
     const [outcome, opening, by] = [this.result.select.value, this.opening.select.value, this.end.select.value];
@@ -90,7 +90,7 @@ export function gamesSection({ report, games }) {
     passing = games.filter(filters.wants());
     games.forEach((game, index) => { rows[index].hidden = !passing.includes(game); });
     const left = report.summary.games - games.length;
-    const more = left > 0 ? ` ${counted(left, 'more game')} of the match ${left === 1 ? 'is' : 'are'} not in this page, which holds those with faults and the first ones; “plyd show” steps through any of a record.` : '';
+    const more = left > 0 ? ` ${counted(left, 'more game')} of the match ${left === 1 ? 'is' : 'are'} not on this page, which has the games with faults and the first ones; “plyd show” steps through any game of a record.` : '';
     shown.textContent = `${passing.length} of ${counted(games.length, 'game')} shown.${more}`;
   }
   function choose(game) {
@@ -99,7 +99,7 @@ export function gamesSection({ report, games }) {
     window.history.replaceState(null, '', `#game-${game.number}`);
     replay.show(game);
   }
-  /** The game that many places on in the list as it is filtered. */
+  /** Goes that many games on in the filtered list, or back if negative. */
   function next(by) {
     const at = passing.indexOf(chosen) + by;
     if (passing[at]) choose(passing[at]);

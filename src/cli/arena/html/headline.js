@@ -1,4 +1,4 @@
-/** What a match shows, in one sentence. */
+/** The result of a match in one sentence. */
 import { counted, elo, points, pointsOf } from './figures.js';
 
 /** @param {object} report  as `plyd arena --json` prints it */
@@ -15,12 +15,12 @@ function ofTwo(players, { elo: difference }, summary, over) {
   const most = leads ? made : played - made;
   if (!difference) {
     return most === played ? `${first} won all of ${counted(played, 'game')} against ${second}`
-      : `${first} made ${points(most)} of ${points(played)} points against ${second}, too many for a difference in Elo`;
+      : `${first} scored ${points(most)} of ${points(played)} points against ${second}, too one-sided for a difference in Elo`;
   }
   const ahead = leads ? difference : { ...difference, value: -difference.value };
-  // Where all pairs ended alike nothing says how large the error is.
+  // If all pairs had the same result, the error cannot be estimated.
   if (difference.error === 0 && difference.value !== 0) {
-    return `${first} is ${elo(ahead, 0).split(' ')[0]} Elo ahead of ${second} ${over}, which all ended alike in pairs`;
+    return `${first} is ${elo(ahead, 0).split(' ')[0]} Elo ahead of ${second} ${over}, with the same result in every pair`;
   }
   if (Math.abs(difference.value) <= difference.error || difference.value === 0) {
     return `${players[0]} and ${players[1]} are level within the error ${over}: ${elo(difference, 0)} Elo`;

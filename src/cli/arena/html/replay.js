@@ -22,7 +22,7 @@ export function patched(old, delta) {
   return out;
 }
 
-const SIGNS = { 'First position': '«', 'One ply back': '‹', 'One ply on': '›', 'Last position': '»' };
+const SIGNS = { 'First position': '«', 'One ply back': '‹', 'One ply forward': '›', 'Last position': '»' };
 
 export class Replay {
   #of;
@@ -49,16 +49,16 @@ export class Replay {
     this.#board = new BoardView(this.#host, { cell: nothing, side: nothing, hover: nothing, drag: nothing, swipe: nothing, key: () => false });
     const to = (label, ply) => el('button', { 'aria-label': label, onclick: () => this.go(ply()) }, SIGNS[label]);
     const transport = el('div.transport', {}, to('First position', () => 0), to('One ply back', () => this.#ply - 1), this.#slider,
-      to('One ply on', () => this.#ply + 1), to('Last position', () => this.#boards.length - 1));
+      to('One ply forward', () => this.#ply + 1), to('Last position', () => this.#boards.length - 1));
     const head = el('tr', {}, ...['ply', 'player', 'move', 'score', 'time', 'review'].map((name) => el('th', { scope: 'col' }, name)));
     this.#moves = scrolled('Moves', el('table.plies', {}, el('thead', {}, head), this.#rows));
     this.#moves.classList.add('tall');
     this.host = el('div.viewer', { testid: 'viewer', onkeydown: (event) => this.#near(event) },
-      el('div.now', {}, this.#host, transport, this.#caption, el('p.help', {}, 'Keys: [ and ] one ply back and on, N and P next and previous game.')),
+      el('div.now', {}, this.#host, transport, this.#caption, el('p.help', {}, 'Keys: [ and ] one ply back and forward, N and P next and previous game.')),
       el('div.beside', {}, this.#heading, this.#legend, this.#graph, this.#moves, this.#text));
   }
 
-  /** Puts a game on the board, behind its opening. */
+  /** Puts a game on the board, at the position after its opening. */
   show(game) {
     this.#game = game;
     this.#boards = [];
@@ -87,7 +87,7 @@ export class Replay {
       el('td', { 'data-score': ply }, score ? viewWords(score) : ''), el('td', {}, answer ? time(answer.time_us) : ''), el('td.mark-words', {}, mark?.text ?? ''));
   }
 
-  /** How many plies on, or back; for keys that hold wherever one is on the page. */
+  /** Goes so many plies forward, or back if negative; for keys that work anywhere on the page. */
   step(by) {
     this.go(this.#ply + by);
   }
@@ -100,7 +100,7 @@ export class Replay {
     const [board, before] = [this.#boards[this.#ply], this.#boards[this.#ply - 1]];
     const difference = before && change(before, board);
     const look = lookOf(this.#of);
-    // Pieces travel by a step on alone; and where a move shifts everything, what it touched says nothing.
+    // Pieces travel only on a step forward. If a move shifts everything, the cells it touched are not marked.
     const isStep = this.#ply === shown + 1 && isMoving();
     this.#board.draw({
       board, view: PLAIN, overlay: {}, look, last: difference && !look.slide ? touched(difference) : new Set(),

@@ -17,7 +17,7 @@ function section(title, ...content) {
   main.append(el('section', {}, el('h2', {}, title), ...content.filter(Boolean)));
 }
 
-/** What stands beside the picture of the result. */
+/** The facts beside the picture of the result. */
 function facts() {
   const rules = Object.entries(report.rules).map(([name, value]) => `${name} ${value}`).join(', ');
   const out = [];
@@ -38,10 +38,10 @@ function facts() {
   if (rules) out.push(['Rules', rules]);
   out.push(['Seed', report.seed]);
   const ended = { interrupted: 'The match was interrupted.', decided: 'The match ended when its test was decided.' }[report.ended];
-  const notes = [ended, summary.unplayed > 0 && `Left out because a server was overloaded: ${grouped(summary.unplayed)}.`].filter(Boolean);
+  const notes = [ended, summary.unplayed > 0 && `Games left out because a server was overloaded: ${grouped(summary.unplayed)}.`].filter(Boolean);
   return el('div', {}, el('dl', {}, ...out.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)])),
     notes.length ? el('p.about', {}, notes.join(' ')) : null,
-    el('p.help', {}, 'What stands behind ± is half the width of a 95 % interval.'));
+    el('p.help', {}, 'The number after ± is half the width of a 95 % interval.'));
 }
 
 function result() {
@@ -78,10 +78,10 @@ function lengthsOfGames() {
   if (!chart) return;
   const mean = summary.moves / Math.max(1, summary.games);
   const ends = Object.entries(summary.endings).map(([by, count]) => `${grouped(count)} ${by}`).join(', ');
-  section('How many games have how many moves', chart, el('p.about', {}, `${mean.toFixed(1)} moves in the mean. Ended by: ${ends}.`));
+  section('Game lengths', chart, el('p.about', {}, `${mean.toFixed(1)} moves on average. Ended by: ${ends}.`));
 }
 
-/** What may be held against a player, with the words for it where nobody did it. */
+/** The kinds of faults, with the words for the sentence that says nobody committed them. */
 const FAULTS = [
   ['late', 'was late'], ['illegal', 'played an illegal move'], ['crash', 'crashed'], ['silence', 'fell silent'], ['protocol', 'broke the protocol'],
 ];
@@ -106,13 +106,13 @@ function reviews() {
   const { players: counts, games: reviewed } = report.review;
   section('Review', table('Review', ['player', 'moves', ...errors.map(([, words]) => words)],
     counts.map(({ moves, marks }, index) => [players[index], grouped(moves), ...errors.map(([mark]) => grouped(marks[mark] ?? 0))])),
-  el('p.about', {}, `${counted(reviewed, 'game')} reviewed. Marks behind ~ are estimates, the others are proven.`));
+  el('p.about', {}, `${counted(reviewed, 'game')} reviewed. Marks with ~ are estimates, the others are proven.`));
 }
 
 result();
 ratings();
 const scores = scoreAgainstTime(players, summary);
-if (scores) section('Score against the mean time of a move', scores);
+if (scores) section('Score by mean time per move', scores);
 lengthsOfGames();
 conduct();
 reviews();

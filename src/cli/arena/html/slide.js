@@ -13,7 +13,7 @@ const FONT = 'system-ui, "Segoe UI", "DejaVu Sans", sans-serif';
 /** The most players whose ratings have room. */
 const MOST = 7;
 
-/** A text in the picture, whose looks go along with it. */
+/** A text in the picture, with its style in attributes, so that a saved file keeps it. */
 const text = (content, x, y, { size = 30, anchor = 'start', fill = 'var(--text)', weight = 400 } = {}) => svg('text', {
   x, y, 'font-size': size, 'text-anchor': anchor, fill, 'font-weight': weight, 'font-family': FONT }, content);
 
@@ -25,7 +25,7 @@ function breadth(content, size, weight) {
   return measure.measureText(content).width;
 }
 
-/** A text that is cut where it is wider than its place. */
+/** A text, cut off if it is too wide. */
 function fitting(content, wide, size, weight = 400) {
   if (breadth(content, size, weight) <= wide) return content;
   let most = content.length;

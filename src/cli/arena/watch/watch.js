@@ -1,6 +1,6 @@
 /**
- * A match as it is played. The server says how each part of it stands (`match`, `score`, `result`, `table`, `over`), not what
- * happened since: whoever comes late, or was away, is shown the same as all. It knows no rules; boards are drawn from the
+ * A match as it is played. The server sends the state of each part (`match`, `score`, `result`, `table`, `over`), not what
+ * happened since: whoever comes late, or was away, sees the same as everybody. It knows no rules; boards are drawn from the
  * protocol's primitives, as on the page of `plyd gui`.
  */
 import { BoardView } from './board.js';
@@ -14,7 +14,7 @@ import { clockWords, flipped, playerName, viewWords } from './words.js';
 
 /** How often clocks that run are drawn. */
 const TICK_MS = 100;
-/** Pieces travel where moves come no faster than this; else they would never be seen where they are. */
+/** Moves that come faster than this are not animated, else the pieces would never be seen in place. */
 const CALM_MS = 600;
 /** As many results as the server holds. */
 const RESULTS = 200;
@@ -23,7 +23,7 @@ const RESULTS = 200;
 const tables = new Map();
 let game = '';
 
-/** A seat beside a board: who, what they think of the game, their clock. */
+/** A seat beside a board: the player's name, score and clock. */
 class Seat {
   #side;
   #who = el('span.who', {});
@@ -69,7 +69,7 @@ class Table {
 
   show(now) {
     const look = lookOf(game);
-    // Where a move shifts everything, what it touched says nothing.
+    // If a move shifts everything, the cells it touched are not marked.
     const before = this.#now?.game === now.game && !look.slide ? this.#now.board : null;
     const isCalm = performance.now() - this.#came > CALM_MS;
     [this.#now, this.#came] = [now, performance.now()];
@@ -119,7 +119,7 @@ function score({ games, scheduled, standing, players, results }) {
   byId('share').removeAttribute('hidden');
 }
 
-/** A result, before those that came earlier; once, since after a connection that broke all come again. */
+/** Puts a result on top of the list; once, since after a lost connection all come again. */
 function result({ game: number, players, winner, by, plies }) {
   const list = byId('results');
   list.querySelector(`[data-result="${number}"]`)?.remove();
@@ -135,16 +135,16 @@ function connection(state, words) {
 }
 
 const events = new EventSource('events');
-/** What came before the game's look did. */
+/** Resolves when the game's look is loaded and all earlier events are shown. */
 let ready = Promise.resolve();
 const on = (name, act) => events.addEventListener(name, (event) => {
-  // What cannot be shown does not keep the rest from being shown.
+  // An event that cannot be shown does not stop the others.
   ready = ready.then(() => act(JSON.parse(event.data))).catch((error) => console.error(error));
 });
 
 on('match', async ({ game: name, players }) => {
   game = name;
-  // After a connection that broke it may be another match; all of this one comes again.
+  // After a lost connection it may be another match; all of it comes again.
   tables.clear();
   byId('tables').replaceChildren();
   byId('results').replaceChildren();
@@ -168,5 +168,5 @@ on('over', () => {
   window.location.replace('report');
 });
 events.addEventListener('open', () => connection('open', 'Live'));
-events.addEventListener('error', () => connection('lost', 'The match is not reached any more; trying again'));
+events.addEventListener('error', () => connection('lost', 'Connection lost; trying again'));
 setInterval(() => { for (const table of tables.values()) table.tick(); }, TICK_MS);

@@ -33,8 +33,8 @@ pub(in crate::pages) fn document() -> Value {
         "openapi": "3.1.0",
         "info": {
             "title": "A ladder of plyd",
-            "description": "What is public of a ladder. Nothing here changes anything, and no login is needed. \
-                Fields and addresses are added, and none is taken away: pass over what you do not know.",
+            "description": "The public data of a ladder. All requests are read-only, and no login is needed. \
+                Fields and addresses may be added, but none is removed: ignore what you do not know.",
             "version": "1",
         },
         "paths": paths,

@@ -90,7 +90,7 @@ fn json(
 }
 
 fn before() -> QueryParameter {
-    query("before", "Games before this one; `next` of an answer.", Takes::Integer(1, None))
+    query("before", "Games before this one: `next` of the last answer.", Takes::Integer(1, None))
 }
 
 fn of_pools() -> Vec<Endpoint> {
@@ -108,7 +108,7 @@ fn of_pools() -> Vec<Endpoint> {
         json(
             "/pools/{id}/crosstable",
             "crosstable",
-            "Who made how many points against whom.",
+            "The points of each bot against each other bot.",
             vec![season()],
             Type::of::<Crosstable>(),
             get(answers::crosstable),
@@ -124,7 +124,7 @@ fn of_bots() -> Vec<Endpoint> {
             "bots",
             "The bots, by their numbers.",
             vec![
-                query("after", "Bots behind this one; `next` of an answer.", Takes::Integer(0, None)),
+                query("after", "Bots after this one: `next` of the last answer.", Takes::Integer(0, None)),
                 limit(USUAL, MOST),
             ],
             Type::of::<Bots>(),
@@ -134,7 +134,7 @@ fn of_bots() -> Vec<Endpoint> {
         json(
             "/bots/{id}/curve",
             "curve",
-            "How a bot's rating went in a pool.",
+            "The history of a bot's rating in a pool.",
             vec![of_pool(), limit(POINTS, POINTS)],
             Type::of::<Curve>(),
             get(answers::curve),
@@ -142,7 +142,7 @@ fn of_bots() -> Vec<Endpoint> {
         json(
             "/bots/{id}/opponents",
             "opponents",
-            "How a bot did in a pool against each other one.",
+            "A bot's results in a pool against each opponent.",
             vec![of_pool()],
             Type::of::<Opponents>(),
             get(answers::opponents),
@@ -153,7 +153,7 @@ fn of_bots() -> Vec<Endpoint> {
             "The games of a bot, the latest first.",
             vec![
                 before(),
-                query("forfeits", "Whether those alone that the bot forfeited.", Takes::Bool),
+                query("forfeits", "Whether to list only the games that the bot forfeited.", Takes::Bool),
                 limit(USUAL, MOST),
             ],
             Type::of::<Games>(),
@@ -169,7 +169,7 @@ fn of_games() -> Vec<Endpoint> {
             "games",
             "The games that have begun, the latest first.",
             vec![
-                query("pool", "Those of this pool alone.", Takes::Integer(1, None)),
+                query("pool", "Only games of this pool.", Takes::Integer(1, None)),
                 before(),
                 limit(USUAL, MOST),
             ],

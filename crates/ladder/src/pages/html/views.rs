@@ -76,7 +76,7 @@ pub(super) async fn index(State(site): Shared, Extension(hub): Extension<Arc<Hub
         let tables = show::tables(&site, pool.id, None).await?;
         let (shown, all) = (tables.standings.rows.len().min(FIRST_ROWS), tables.standings.rows.len());
         let caption = if shown < all {
-            format!("{shown} of {all} bots; house bots are the first to be left out")
+            format!("{shown} of {all} bots; house bots are left out first")
         } else {
             "All bots".into()
         };

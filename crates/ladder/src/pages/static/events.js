@@ -1,15 +1,15 @@
 /**
- * Server-sent events that are followed for as long as there are some. A browser asks again by itself after a connection that
- * broke, and not after a refusal, such as one because all places of spectators are taken.
+ * Server-sent events that are followed until they end. A browser reconnects by itself after a lost connection, but not after a
+ * refusal, such as when there are too many spectators.
  */
 
-/** How long a page waits after a refusal before it asks again: this, then twice as long, and so on up to the most. */
+/** How long a page waits after a refusal before it tries again: FIRST_MS, then twice as long each time, up to MOST_MS. */
 const FIRST_MS = 1000;
 const MOST_MS = 30000;
 
 /**
- * Follows the events at an address, each by its listener. After a refusal `goesOn` says whether there is anything to follow
- * still. Gives what ends it.
+ * Follows the events at an address, each by its listener. After a refusal, `goesOn` says whether there is still anything to
+ * follow. Returns a function that stops it.
  */
 export function follow(address, listeners, goesOn) {
 	let events = null;
@@ -22,7 +22,7 @@ export function follow(address, listeners, goesOn) {
 		events.addEventListener('open', () => { pause = FIRST_MS; });
 		events.addEventListener('error', async () => {
 			if (events.readyState !== EventSource.CLOSED || !await goesOn()) return;
-			// By chance, so that not all who were refused come back at once.
+			// Randomised, so that not all who were refused come back at once.
 			setTimeout(open, pause * (0.5 + Math.random() / 2));
 			pause = Math.min(2 * pause, MOST_MS);
 		});

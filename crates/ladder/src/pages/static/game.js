@@ -15,7 +15,7 @@ const viewer = document.getElementById('viewer');
 const byId = (id) => document.getElementById(id);
 const { game: id, rules: name } = viewer.dataset;
 const API = `/api/v1/games/${id}`;
-/** So many boards come with one answer. */
+/** How many boards come with one answer. */
 const PAGE = 50;
 
 /** Boards by ply, as far as they are known. */
@@ -29,7 +29,7 @@ let view = null;
 /** While a game is played the latest board is shown, unless somebody looks at an earlier one. */
 const follows = () => cursor === plies;
 
-/** Gets the boards around a ply, once. */
+/** Fetches the page of boards that has a ply, unless it is known or on its way. */
 async function load(ply) {
 	const from = Math.floor(ply / PAGE) * PAGE;
 	if (boards.has(ply) || asked.has(from)) return;
@@ -120,7 +120,7 @@ function rowOf(ply, number) {
 		el('td.number', {}, time(ply.time_us)), el('td.number', {}, time(ply.left_us)));
 }
 
-/** Draws the scores of a game that is followed, as the page drew those that there were. */
+/** Draws the scores of a game that is followed, like those that the server drew into the page. */
 function drawScores() {
 	const scores = played.map((ply) => (ply.player === 'p2' && ply.score ? flipped(ply.score) : ply.score));
 	const scale = scaleOf(scores.filter(Boolean));
@@ -134,7 +134,7 @@ function drawScores() {
 	}
 }
 
-/** Puts plies behind the first ones. */
+/** Replaces all plies after the first ones. */
 function replace(first, moves, board) {
 	const followed = follows();
 	const list = byId('moves');
@@ -161,18 +161,18 @@ function followGame() {
 		},
 		move(event) {
 			const { first, moves, board } = JSON.parse(event.data);
-			// What is known already may come once more, and of what was missed the whole game comes.
+			// Plies that are known may come again; if some were missed, the whole game comes as a `game` event.
 			if (first + moves.length > plies && first <= plies) replace(first, moves, board);
 		},
 		async over() {
 			end();
-			// Its result is kept before its end is told, but may not be had at once.
+			// The result is stored before the end is announced, but may take a moment to be readable.
 			while (await renew()) await new Promise((resolve) => { setTimeout(resolve, 1000); });
 		},
 	}, renew);
 }
 
-/** Shows the game as far as it is; says whether it goes on, as far as is known. */
+/** Fetches and shows the game as it is now; returns whether it still goes on, or may. */
 async function renew() {
 	const answer = await fetch(API).catch(() => null);
 	if (answer?.status === 404) return false;

@@ -31,7 +31,7 @@ function list(games) {
 			el('tbody', {}, ...games.map(row))));
 }
 
-/** Gets the list anew, but not more often than that. */
+/** Fetches the list again, at most once in RENEW_MS. */
 function renew() {
 	renewal ||= setTimeout(async () => {
 		try {
@@ -55,7 +55,7 @@ function count(event) {
 	if (plies) plies.textContent = first + moves.length;
 }
 
-/** Without its events the list is renewed as often as they are asked for. */
+/** While events are refused, the list is renewed at each new try. */
 function goesOn() {
 	renew();
 	return true;

@@ -128,12 +128,12 @@ async fn whoever_asks_too_often_waits_and_others_do_not() {
     // A page that was refused is loaded again by the browser. Answers of the API are a program's to ask for,
     // and a form is not sent twice.
     assert_eq!(page.headers["refresh"], "1");
-    assert!(page.text.contains("asks again by itself"), "{}", page.text);
+    assert!(page.text.contains("tries again by itself"), "{}", page.text);
     assert!(!refused.headers.contains_key("refresh"));
     let form = request(Method::POST, "/owner/log-out").header("x-forwarded-for", "198.51.100.1");
     let form = site.ask(form.body(Body::empty()).unwrap()).await;
     assert_eq!((form.status.as_u16(), form.headers.contains_key("refresh")), (429, false));
-    assert!(!form.text.contains("asks again by itself"), "{}", form.text);
+    assert!(!form.text.contains("tries again by itself"), "{}", form.text);
     assert_eq!(ask("198.51.100.2", "/api").await.status, StatusCode::OK);
 }
 
