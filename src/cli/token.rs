@@ -84,7 +84,7 @@ fn add(path: &Path, name: &str, table: &str) -> Result<(), Failure> {
     let file = open_secrets(path).map_err(|error| refused(&error))?;
     if read_clients(path)?.iter().any(|client| client.name == name) {
         return Err(refused(&format!(
-            "it has a client {name} already: give another name, or remove it first"
+            "it has a client {name} already: give another name, or remove its table from the file first"
         )));
     }
     let text = match last_byte(&file).map_err(|error| refused(&error))? {
