@@ -43,9 +43,6 @@ export class HistoryPanel {
 			this.#opened = event.newState === 'open' ? table.game?.node : null;
 			if (table.game) this.#drawTools();
 		});
-		this.#tools.addEventListener('toggle', (event) => {
-			if (event.newState === 'open') this.#comment.focus();
-		});
 	}
 
 	/** Left and right go a ply back and forward, up and down to another move in the place of this one. */

@@ -30,7 +30,8 @@ const REFUSED: usize = 64;
 const REFUSED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Serves connections until `end`, `most` at once; then the requests that are there are answered. A
-/// connection over which no request comes, or which takes nothing of an answer, for the time `silence` is closed.
+/// connection over which no request comes, or which takes nothing of an answer, for the time `silence` is
+/// closed.
 pub(crate) async fn serve(
     mut listener: TcpListener,
     router: Router,
