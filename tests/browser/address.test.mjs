@@ -97,7 +97,7 @@ test('a game is shared as link, position, moves, record and PNG', async () => {
   const copied = async (name) => {
     await byTest(page, 'share-said').evaluate((node) => { node.textContent = ''; });
     await byTest(page, `copy-${name}`).click();
-    await page.waitForFunction(() => document.querySelector('[data-testid="share-said"]').textContent !== '');
+    await page.waitForFunction(() => (document.querySelector('[data-testid="share-said"]')?.textContent ?? '') !== '');
     return page.evaluate(() => navigator.clipboard.readText());
   };
   assert.equal(await copied('link'), page.url());

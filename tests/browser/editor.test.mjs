@@ -75,7 +75,7 @@ test('with the mouse: pieces of a palette, a fault at its cell, and a new root t
   await until(page, (now) => now.text === made && now.cursor === '0' && now.toMove === 'p2');
   // The game before is among one's own games.
   await byTest(page, 'library').click();
-  await page.waitForFunction(() => /2 moves/.test(document.querySelector('[data-testid="own-games"]').textContent));
+  await page.waitForFunction(() => /2 moves/.test(document.querySelector('[data-testid="own-games"]')?.textContent));
   assert.notEqual(before.text, made);
   assert.deepEqual(page.faults, []);
   await page.context().close();

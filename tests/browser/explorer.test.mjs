@@ -53,7 +53,7 @@ test('a click plays, nobody answers, and after both placements the proof is ther
   await rows(page).last().focus();
   await page.keyboard.press('Enter');
   await until(page, (now) => now.plies === '2');
-  await page.waitForFunction(() => /P1 win in .*By the book [a-g][1-7] wins/.test(document.querySelector('[data-testid=analysis-about]').textContent));
+  await page.waitForFunction(() => /P1 win in .*By the book [a-g][1-7] wins/.test(document.querySelector('[data-testid=analysis-about]')?.textContent));
   await valued(page, 1);
   // With one move there is nothing to choose from: the lines of the search are back.
   assert.equal(await page.locator('#analysis > .lines').isVisible(), true);

@@ -70,7 +70,7 @@ for (const [game, answers] of Object.entries(LESSONS)) {
     const lesson = page.locator('#lesson');
     for (const [step, answer] of answers.entries()) {
       await page.waitForFunction((title) => document.getElementById('lesson-title')?.textContent.startsWith(title), `How to play, ${step + 1} of`);
-      await page.waitForFunction(() => document.querySelector('[data-testid="lesson-said"]').textContent === '');
+      await page.waitForFunction(() => document.querySelector('[data-testid="lesson-said"]')?.textContent === '');
       if (step === 0) {
         await assertAccessible(page);
         await picture(page, `lesson-${game}`);
@@ -83,7 +83,7 @@ for (const [game, answers] of Object.entries(LESSONS)) {
         await lesson.locator(`[data-cell="${answer[0]}"]`).click();
         if (answer[1]) await lesson.locator('.tools button', { hasText: answer[1] }).click();
       }
-      await page.waitForFunction(() => /^Right/.test(document.querySelector('[data-testid="lesson-said"]').textContent));
+      await page.waitForFunction(() => /^Right/.test(document.querySelector('[data-testid="lesson-said"]')?.textContent));
       await byTest(page, 'lesson-next').click();
     }
     await lesson.waitFor({ state: 'hidden' });
@@ -105,11 +105,11 @@ test('a move that does not do what a step asks for is shown, and tried again; th
   const lesson = page.locator('#lesson');
   for (let step = 0; step < 2; step += 1) await byTest(page, 'lesson-next').tap();
   await lesson.locator('.target[data-cell="0,0"]').tap();
-  await page.waitForFunction(() => /not what is asked/.test(document.querySelector('[data-testid="lesson-said"]').textContent));
+  await page.waitForFunction(() => /not what is asked/.test(document.querySelector('[data-testid="lesson-said"]')?.textContent));
   await picture(page, 'lesson-wrong-390x844');
   await byTest(page, 'lesson-again').tap();
   await byTest(page, 'lesson-show').tap();
-  await page.waitForFunction(() => /^Right. Player 1 wins/.test(document.querySelector('[data-testid="lesson-said"]').textContent));
+  await page.waitForFunction(() => /^Right. Player 1 wins/.test(document.querySelector('[data-testid="lesson-said"]')?.textContent));
   await assertAccessible(page);
   await byTest(page, 'lesson-next').tap();
   await lesson.waitFor({ state: 'hidden' });

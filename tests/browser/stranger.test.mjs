@@ -15,7 +15,7 @@ async function taught(game) {
   return page;
 }
 
-const saysRight = (page) => page.waitForFunction(() => /^Right/.test(document.querySelector('[data-testid=lesson-said]').textContent));
+const saysRight = (page) => page.waitForFunction(() => /^Right/.test(document.querySelector('[data-testid=lesson-said]')?.textContent));
 
 test('a first game is one that ends soon, against an opponent at level 1', async () => {
   const page = await visit(on, DESKTOP);

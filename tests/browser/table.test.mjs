@@ -69,14 +69,14 @@ test('a game is saved, and loaded elsewhere', async () => {
   ]) {
     await byTest(other, 'load-text').fill(wrong);
     await byTest(other, 'load-submit').click();
-    await other.waitForFunction(() => document.querySelector('[data-testid="load-error"]').textContent !== '');
+    await other.waitForFunction(() => (document.querySelector('[data-testid="load-error"]')?.textContent ?? '') !== '');
     assert.match(await byTest(other, 'load-error').textContent(), words);
     assert.ok(await other.locator('#load-dialog').isVisible(), 'the dialog stays for the correction');
   }
   await other.locator('[data-testid="load-file"]').setInputFiles({
     name: 'game.jsonl', mimeType: 'application/json', buffer: Buffer.from(text),
   });
-  await other.waitForFunction(() => document.querySelector('[data-testid="load-text"]').value.includes('colosseum'));
+  await other.waitForFunction(() => document.querySelector('[data-testid="load-text"]')?.value.includes('colosseum'));
   await byTest(other, 'load-submit').click();
   await until(other, (now) => now.game === 'colosseum' && now.cursor === before.cursor && now.text === before.text);
   assert.deepEqual(other.faults, []);
@@ -128,7 +128,7 @@ test('the board is saved as a picture, which is light or dark as its reader pref
 test('a bad position is refused at its field, and a good one played', async () => {
   const page = await visit(on);
   await openNewGame(page, 'isolation', {}, { start: '1../.../... 3' });
-  await page.waitForFunction(() => document.querySelector('[data-testid="error-position-start"]').textContent !== '');
+  await page.waitForFunction(() => (document.querySelector('[data-testid="error-position-start"]')?.textContent ?? '') !== '');
   await picture(page, 'bad-position');
   await byTest(page, 'start-game').click();
   assert.ok(await page.locator('#new-dialog').isVisible());
@@ -137,12 +137,12 @@ test('a bad position is refused at its field, and a good one played', async () =
   await byTest(page, 'start').fill('1../.../..2 1');
   await byTest(page, 'moves').fill('b3; a3');
   await byTest(page, 'start-game').click();
-  await page.waitForFunction(() => document.querySelector('[data-testid="error-position-moves"]').textContent !== '');
+  await page.waitForFunction(() => (document.querySelector('[data-testid="error-position-moves"]')?.textContent ?? '') !== '');
   assert.match(await byTest(page, 'error-position-moves').textContent(), /move 2/);
   await byTest(page, 'moves').fill('');
   await byTest(page, 'rules-width').fill('99');
   await byTest(page, 'start-game').click();
-  await page.waitForFunction(() => document.querySelector('[data-testid="error-rules-width"]').textContent !== '');
+  await page.waitForFunction(() => (document.querySelector('[data-testid="error-rules-width"]')?.textContent ?? '') !== '');
   await byTest(page, 'rules-width').fill('');
   await byTest(page, 'start-game').click();
   await until(page, (now) => now.text === '1../.../..2 1');

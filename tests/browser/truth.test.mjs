@@ -153,9 +153,9 @@ test('one looks for the better move of a mistake; the game stays as it was', asy
   await byTest(page, 'find-better').click();
   await until(page, (now) => now.cursor === '1');
   await clickCell(page, '0,0');
-  await page.waitForFunction(() => /no, not that one/.test(document.querySelector('[data-testid=reviewed]').textContent));
+  await page.waitForFunction(() => /no, not that one/.test(document.querySelector('[data-testid=reviewed]')?.textContent));
   await clickCell(page, '0,3');
-  await page.waitForFunction(() => /yes, that is better/.test(document.querySelector('[data-testid=reviewed]').textContent));
+  await page.waitForFunction(() => /yes, that is better/.test(document.querySelector('[data-testid=reviewed]')?.textContent));
   assert.deepEqual([(await pageState(page)).plies, (await pageState(page)).cursor], ['2', '1']);
   // Another server knows nothing of what was opened before.
   await on.server.stop();
@@ -163,10 +163,10 @@ test('one looks for the better move of a mistake; the game stays as it was', asy
   on.server = await serve(on.server.port);
   await until(page, (now) => now.connection === 'open');
   await clickCell(page, '0,0');
-  await page.waitForFunction(() => /no, not that one/.test(document.querySelector('[data-testid=reviewed]').textContent));
+  await page.waitForFunction(() => /no, not that one/.test(document.querySelector('[data-testid=reviewed]')?.textContent));
   // Another move in the place of the one before the mistake ends the search for a better one.
   await page.locator('#history .variation [data-node]').click();
-  await page.waitForFunction(() => /found/.test(document.querySelector('[data-testid=reviewed]').textContent));
+  await page.waitForFunction(() => /found/.test(document.querySelector('[data-testid=reviewed]')?.textContent));
   await byTest(page, 'review-close').click();
   await page.waitForFunction(() => !document.querySelector('.review-mark'));
   assert.deepEqual(page.faults, []);

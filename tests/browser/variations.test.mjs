@@ -119,7 +119,7 @@ test('a variation is promoted, commented, deleted once that is confirmed, and pu
   await byTest(page, 'load').click();
   await byTest(page, 'load-text').fill(text.replace('"c5"', '"c4x"'));
   await byTest(page, 'load-submit').click();
-  await page.waitForFunction(() => document.querySelector('[data-testid="load-error"]').textContent !== '');
+  await page.waitForFunction(() => (document.querySelector('[data-testid="load-error"]')?.textContent ?? '') !== '');
   assert.match(await byTest(page, 'load-error').textContent(), /variation 1.*move 4/);
   await byTest(page, 'load-text').fill(text);
   await byTest(page, 'load-submit').click();
