@@ -76,8 +76,8 @@ impl Engine {
         now(engine::Engine::begin(client, Wait::OnThread, hello)).map(Self)
     }
 
-    /// Sets the timeout of an answer; 10 s by default. A search gets it on top of its time for the move, its
-    /// `time` or its `hard` limit; with none of these, such as by a clock of the whole game, it has no
+    /// Sets the timeout of an answer; 10 s by default. A search gets it on top of the most that its clock allows
+    /// for the move, its `time` or its `hard` limit; with none of these, such as [`Limit::endless`], it has no
     /// timeout.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.0.set_timeout(timeout);

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use plyd_protocol::{Clock, ErrorCode, ErrorMessage, Go, Mode};
+use plyd_protocol::{ErrorCode, ErrorMessage, Go, Mode};
+
+use crate::limit::longest_ms;
 
 /// When to ask again if the server does not say.
 const USUAL: Duration = Duration::from_millis(100);
@@ -45,16 +47,7 @@ impl Retry {
     /// A retry of `go`, which was sent at `began` for the first time.
     #[must_use]
     pub fn new(go: &Go, began: Instant) -> Self {
-        let sum = |ms: i64, more: i64| u64::try_from(ms.saturating_add(more)).unwrap_or(0);
-        let allowed_ms = match go.clock {
-            Some(Clock::PerMove { ms }) => Some(sum(ms, 0)),
-            Some(Clock::Increment { me_ms, .. }) => Some(sum(me_ms, 0)),
-            Some(Clock::Delay { me_ms, delay_ms, .. }) => {
-                Some(sum(me_ms, i64::try_from(delay_ms).unwrap_or(i64::MAX)))
-            }
-            Some(Clock::Bank { turn_ms, bank_ms }) => Some(sum(turn_ms, bank_ms)),
-            Some(Clock::Anytime { .. } | Clock::None) | None => None,
-        };
+        let allowed_ms = go.clock.and_then(longest_ms);
         let allowed = allowed_ms.map(|ms| Duration::from_millis(ms.saturating_sub(go.elapsed_ms)));
         Self { began, elapsed_ms: go.elapsed_ms, allowed }
     }
@@ -87,7 +80,7 @@ impl Retry {
 
 #[cfg(test)]
 mod tests {
-    use plyd_protocol::{GameRef, Position};
+    use plyd_protocol::{Clock, GameRef, Position};
 
     use super::*;
 

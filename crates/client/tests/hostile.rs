@@ -6,7 +6,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use plyd_client::{Client, ClientError, Engine, Error, Game, Limit, LineError, blocking, greeting};
-use plyd_protocol::{Command as Request, Envelope, ErrorCode, Message, Ping, ResultBody, ResultMessage};
+use plyd_protocol::{
+    Clock, Command as Request, Envelope, ErrorCode, Message, Ping, ResultBody, ResultMessage,
+};
 use tokio::runtime::{Builder, Runtime};
 
 /// How long an answer may take where none is to come.
@@ -138,17 +140,19 @@ fn a_request_longer_than_a_pipe_is_sent_whole_to_a_server_that_reads_late() {
 #[test]
 fn a_search_that_talks_without_end_is_overdue() {
     let game = Game::named("isolation");
-    let limit = Limit::per_move(Duration::from_millis(1));
-    let mut engine = blocking::Engine::over(server("exec yes \"$2\"", INFO), greeting()).unwrap();
-    engine.set_timeout(SHORT);
-    let blocked = engine.go(&game, &limit).and_then(blocking::Search::best).unwrap_err();
-    let waited = runtime().block_on(async {
-        let mut engine = Engine::over(server("exec yes \"$2\"", INFO), greeting()).await.unwrap();
+    let clock = Clock::Increment { me_ms: 1, opp_ms: None, inc_ms: 0, opp_inc_ms: None, moves_to_go: None };
+    for limit in [Limit::per_move(Duration::from_millis(1)), Limit::clock(clock)] {
+        let mut engine = blocking::Engine::over(server("exec yes \"$2\"", INFO), greeting()).unwrap();
         engine.set_timeout(SHORT);
-        engine.go(&game, &limit).await.unwrap().best().await.unwrap_err()
-    });
-    for error in [blocked, waited] {
-        assert!(is_line(&error, |line| matches!(line, LineError::TimedOut)), "{error}");
+        let blocked = engine.go(&game, &limit).and_then(blocking::Search::best).unwrap_err();
+        let waited = runtime().block_on(async {
+            let mut engine = Engine::over(server("exec yes \"$2\"", INFO), greeting()).await.unwrap();
+            engine.set_timeout(SHORT);
+            engine.go(&game, &limit).await.unwrap().best().await.unwrap_err()
+        });
+        for error in [blocked, waited] {
+            assert!(is_line(&error, |line| matches!(line, LineError::TimedOut)), "{limit:?}: {error}");
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use plyd_protocol::{BestMove, Command, ErrorMessage, Go, Info, Message, Stop, StopTarget, Update};
+use plyd_protocol::{
+    BestMove, Command, ErrorMessage, Go, Info, Message, Mode, Stop, StopTarget, Update, UpdateMode,
+};
 
 use super::Engine;
 use crate::limit::overdue;
@@ -16,7 +18,7 @@ pub struct Search<'a> {
     go: Go,
     id: u64,
     retry: Retry,
-    /// When its answer is overdue; none if the search has no time for its move.
+    /// When its answer is overdue; none if nothing bounds its time.
     overdue: Option<Instant>,
     /// Why the server refused it as overloaded, and when it is sent again.
     refused: Option<(Box<ErrorMessage>, Instant)>,
@@ -92,6 +94,9 @@ impl<'a> Search<'a> {
     pub async fn update(&mut self, update: Update) -> Result<(), Error> {
         if !self.is_over {
             self.go.clock = update.clock.or(self.go.clock);
+            if update.mode == Some(UpdateMode::Move) {
+                self.go.mode = Mode::Move;
+            }
             (self.go.limit, self.go.hard_ms) = (update.limit, update.hard_ms);
             let target = self.id.to_string();
             self.engine.send(Command::Update(Update { target, ..update })).await?;

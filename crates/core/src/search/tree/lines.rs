@@ -142,8 +142,7 @@ impl<'a, G: Game> Lines<'a, G> {
         } else if is_lost::<G>(upper) {
             Value { score: upper, at_least: false, at_most: true }
         } else {
-            let mean = if node.is_same_side() { node.mean() } else { -node.mean() };
-            Value::guess(score_of::<G>(mean, self.decisive))
+            Value::guess(score_of::<G>(self.mean(node, false), self.decisive))
         }
     }
 
@@ -179,22 +178,30 @@ impl<'a, G: Game> Lines<'a, G> {
     /// What the branch is worth that was tried most often, of those that are not decided.
     fn bar(&self, id: NodeId) -> f64 {
         let open = self.store.children(id).filter(|(_, node)| !is_decided::<G>(node.bounds()));
-        open.max_by_key(|(_, node)| node.visits()).map_or(f64::NEG_INFINITY, |(_, node)| {
-            if node.is_same_side() { node.mean() } else { -node.mean() }
-        })
+        let is_chance = self.store.node(id).branches().is_some_and(|branches| branches.is_chance);
+        open.max_by_key(|(_, node)| node.visits())
+            .map_or(f64::NEG_INFINITY, |(_, node)| self.mean(node, is_chance))
+    }
+
+    /// The average of a child's visits from its parent's view, but no more than what is not disproven: a
+    /// child that is at best drawn looks no better than a draw.
+    fn mean(&self, node: &Node<G::Move>, is_chance: bool) -> f64 {
+        let mean = if node.is_same_side() { node.mean() } else { -node.mean() };
+        let (lower, upper) = seen(node, is_chance);
+        mean.min(worth::<G>(upper, self.decisive)).max(worth::<G>(lower, self.decisive))
     }
 
     fn rank(&self, node: &Node<G::Move>, is_chance: bool, bar: f64) -> Rank {
         let (lower, upper) = seen(node, is_chance);
-        let mean = if node.is_same_side() { node.mean() } else { -node.mean() };
+        let mean = self.mean(node, is_chance);
         if is_won::<G>(lower) {
             Rank { class: 2, weight: f64::from(lower.raw()), mean }
         } else if is_lost::<G>(upper) {
             Rank { class: 0, weight: f64::from(upper.raw()), mean }
         } else if lower >= upper {
-            // Before everything that looks worse, and behind everything else.
+            // Before everything that looks no better, and behind everything else.
             let value = worth::<G>(lower, self.decisive);
-            Rank { class: 1, weight: if value > bar { f64::INFINITY } else { -1.0 }, mean: value }
+            Rank { class: 1, weight: if value >= bar { f64::INFINITY } else { -1.0 }, mean: value }
         } else {
             Rank { class: 1, weight: f64::from(node.visits()), mean }
         }
@@ -203,4 +210,35 @@ impl<'a, G: Game> Lines<'a, G> {
 
 fn is_settled_win<G: Game>(value: Option<(Value, Bound)>) -> bool {
     value.is_some_and(|(value, _)| value.score.is_win() && is_settled::<G>(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nim::Nim;
+    use crate::search::tree::store::{Branch, Branches};
+
+    #[test]
+    fn what_is_at_best_drawn_is_not_before_a_draw() {
+        let store: Store<u8> = Store::new(1 << 18);
+        let root = store.add(0, false).unwrap();
+        let all = [1, 2].map(|mv| Branch { mv, behind: 0 }).into();
+        let left_out = (-Score::INFINITE, -Score::INFINITE);
+        let branches =
+            Branches { all, best: Score::DRAW, sum: 2.0, left_out, is_chance: false, is_rated: true };
+        store.branch_out(root, branches);
+        let drawn = store.add(0, false).unwrap();
+        store.node(drawn).narrow(Score::DRAW, Score::DRAW);
+        let open = store.add(1, false).unwrap();
+        // From the view of its own side, who at least draws: the visits went badly for that side.
+        store.node(open).narrow(Score::DRAW, Score::INFINITE);
+        for child in [drawn, open] {
+            store.link(root, child);
+            store.node(child).enter(0.0);
+        }
+        store.node(open).leave(0.0, -0.5);
+        let lines = Lines::<Nim>::new(&store, 100, 1, Reported::default());
+        assert_eq!(lines.found().lines[0].pv, [1]);
+        assert!(lines.are_settled());
+    }
 }
