@@ -76,9 +76,9 @@ impl Engine {
         now(engine::Engine::begin(client, Wait::OnThread, hello)).map(Self)
     }
 
-    /// Sets the timeout of an answer; 10 s by default. A search gets it on top of the most that its clock allows
-    /// for the move, its `time` or its `hard` limit; with none of these, such as [`Limit::endless`], it has no
-    /// timeout.
+    /// Sets the timeout of an answer; 10 s by default. A search gets it on top of the most that its clock
+    /// allows for the move, its `time` or its `hard` limit; with none of these, such as by
+    /// [`Limit::endless`], it has no timeout.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.0.set_timeout(timeout);
     }

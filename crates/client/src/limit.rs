@@ -78,7 +78,8 @@ pub(crate) fn overdue(go: &Go, now: Instant, timeout: Duration) -> Option<Instan
     now.checked_add(Duration::from_millis(ms).checked_add(timeout)?)
 }
 
-/// The milliseconds that a clock leaves for one move if all of its time is spent on it; none if it has no end.
+/// The milliseconds that a clock leaves for one move if all of its time is spent on it; none if it has no
+/// end.
 pub(crate) fn longest_ms(clock: Clock) -> Option<u64> {
     let sum = |ms: i64, more: i64| u64::try_from(ms.saturating_add(more)).unwrap_or(0);
     match clock {
