@@ -5,6 +5,7 @@
 import { BoardView } from './board.js';
 import { cellsOf, change, touched } from './changes.js';
 import { el, byId } from './dom.js';
+import { Drawing, colourOf } from './drawing.js';
 import { cellInput } from './input.js';
 import { layersOverlay, withoutHidden } from './layers.js';
 import { lookOf } from './looks.js';
@@ -42,12 +43,20 @@ export class BoardPanel {
 		this.showLine = true;
 		/** What other parts of the page draw on the board; each returns what it adds to the overlay. @type {Array<() => object|null>} */
 		this.layers = [];
+		const own = new Drawing();
+		this.layers.push(() => own.overlay(table.node));
 		const hand = handOf(() => this.input, (cell) => this.#owns(cell));
 		this.board = new BoardView(byId('board'), {
 			...hand,
 			drag: (...cells) => {
 				this.#dragged = true;
 				hand.drag(...cells);
+			},
+			press: () => { if (own.clear()) this.repaint(); },
+			draw: (from, to, event) => {
+				if (!table.node) return;
+				own.toggle(table.node, from, to, colourOf(event));
+				this.repaint();
 			},
 		});
 	}

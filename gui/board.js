@@ -15,7 +15,8 @@
  * @property {Set<string>} [valued]  cells that show a value instead of the dot of a target
  * @typedef {object} Places  where things are drawn: the middle of a cell, a line on its side, a side of the board as it is seen
  *
- * A *hand* receives what happens: an `Input` of input.js, with `canDrag(cell)` and `swipes()`.
+ * A *hand* receives what happens: an `Input` of input.js, with `canDrag(cell)` and `swipes()`. `press()` is the left button
+ * anywhere on the board, and `draw(from, to, event)` the right one, from cell to cell.
  */
 import { svg } from './dom.js';
 import { cellAt, cellsOf, pieceKey } from './changes.js';
@@ -40,6 +41,8 @@ export class BoardView {
 	#shape = '';
 	#focus = [0, 0];
 	#press = null;
+	/** The cell where the right button went down. */
+	#drawn = null;
 	#scene = null;
 	#painted = '';
 
@@ -54,6 +57,8 @@ export class BoardView {
 		root.addEventListener('pointermove', (event) => this.#move(event));
 		root.addEventListener('pointerleave', () => this.hand.hover(null));
 		root.addEventListener('focusin', (event) => this.#focused(event.target));
+		// Where the right button draws, it opens no menu.
+		root.addEventListener('contextmenu', (event) => { if (hand.draw) event.preventDefault(); });
 		window.addEventListener('pointerup', (event) => this.#up(event));
 		window.addEventListener('pointercancel', () => this.#letGo());
 	}
@@ -306,7 +311,9 @@ export class BoardView {
 	}
 
 	#down(event) {
+		if (event.button === 2) this.#drawn = this.#cellUnder(event);
 		if (event.button !== 0) return;
+		this.hand.press?.();
 		this.#press = { x: event.clientX, y: event.clientY, cell: this.#cellUnder(event), lifted: null };
 	}
 
@@ -335,6 +342,12 @@ export class BoardView {
 	}
 
 	#up(event) {
+		if (event.button === 2) {
+			const [from, to] = [this.#drawn, this.#cellUnder(event)];
+			this.#drawn = null;
+			if (from && to) this.hand.draw?.(from, to, event);
+			return;
+		}
 		const press = this.#press;
 		this.#letGo();
 		if (!press) return;
@@ -405,7 +418,8 @@ function badge(number, x, y, owner, r = 17) {
 	return svg('g', { class: `badge ${ownerClass(owner)}` }, svg('circle', { cx: u, cy: v, r }), text);
 }
 
-function arrow([x1, y1], [x2, y2], owner) {
+/** An arrow between two places. */
+export function arrow([x1, y1], [x2, y2], owner) {
 	const length = Math.hypot(x2 - x1, y2 - y1) || 1;
 	const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
 	const [tx, ty] = [x2 - ux * 12, y2 - uy * 12];

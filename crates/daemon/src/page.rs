@@ -96,6 +96,7 @@ static FILES: &[File] = files! {
     "dialogs.js"
     "dom.js"
     "download.js"
+    "drawing.js"
     "editor.js"
     "explorer.js"
     "form.js"
