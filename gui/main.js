@@ -78,6 +78,7 @@ function draw() {
 	document.body.dataset.mode = table.mode;
 	forget(game.id);
 	byId('title').textContent = titleOf(game.game);
+	byId('title').parentElement.title = titleOf(game.game);
 	document.title = `plyd – ${byId('title').textContent}`;
 	board.draw();
 	moves.draw();
