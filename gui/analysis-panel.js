@@ -1,7 +1,7 @@
 /** The analysis on the page: the bar beside the board, the lines, the graph. */
 import { el, svg, byId } from './dom.js';
 import { drawGraph, plyAt, scaleOf } from './graph.js';
-import { flipped, height, playerName, short, viewWords } from './words.js';
+import { flipped, height, playerName, plural, short, viewWords } from './words.js';
 
 const REASONS = {
 	proven: 'Proven: nothing is left to search.',
@@ -162,7 +162,7 @@ export class AnalysisPanel {
 		const { stats } = analysis;
 		const end = REASONS[analysis.reason] ?? analysis.reason;
 		if (!stats) return end || 'Waiting…';
-		return `depth ${stats.depth}, ${short(stats.nodes)} nodes, ${short(stats.nps)} nodes/s. ${end}`;
+		return `depth ${stats.depth}, ${short(stats.nodes)} ${plural(stats.nodes, 'node')}, ${short(stats.nps)} nodes/s. ${end}`;
 	}
 
 	#drawLines() {

@@ -5,7 +5,7 @@
 import { confirmed } from './ask.js';
 import { el, byId } from './dom.js';
 import { isChance, moveNumber, nodesFrom, pathTo, sibling, variationOf } from './record.js';
-import { viewWords } from './words.js';
+import { count, viewWords } from './words.js';
 
 /** How many plies of a line are listed before and after the cursor. */
 const NEAR = 300;
@@ -68,7 +68,7 @@ export class HistoryPanel {
 	async #delete() {
 		const node = this.#node;
 		const rest = nodesFrom(node).length - 1;
-		const after = rest ? ` and the ${rest} ${rest === 1 ? 'move' : 'moves'} after it` : '';
+		const after = rest ? ` and the ${count(rest, 'move')} after it` : '';
 		this.#tools.hidePopover();
 		if (await confirmed(`Delete ${node.move}${after}?`, 'Delete')) this.table.deleteNode(node);
 	}

@@ -18,7 +18,7 @@ import { PLAIN, turned, TURNS } from './symmetry.js';
 import { Table } from './table.js';
 import { you } from './opponents.js';
 import { MovesPanel } from './moves-panel.js';
-import { outcomeWords, playerName } from './words.js';
+import { count, outcomeWords, playerName } from './words.js';
 
 const table = new Table(connection, await restore(), loadLook);
 const analysis = new Analysis(table, (game) => Boolean(settled.get(game)?.options.some(({ name }) => name === 'exact')));
@@ -93,7 +93,7 @@ function draw() {
 	const slider = byId('slider');
 	slider.max = game.moves.length;
 	slider.value = game.cursor;
-	slider.setAttribute('aria-valuetext', `after ${game.cursor} of ${game.moves.length} plies`);
+	slider.setAttribute('aria-valuetext', `after ${game.cursor} of ${count(game.moves.length, 'ply')}`);
 	drawButtons();
 	keepTable();
 	showAddress(game, connection.isOpen && table.settled ? begun(game.game) : null);

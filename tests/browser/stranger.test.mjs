@@ -68,8 +68,8 @@ test('the end and the review speak of the one who plays, and the next game is of
   await quick(page);
   await newGame(page, 'isolation', { width: 4, height: 4 });
   await playOut(page);
-  assert.match(await byTest(page, 'outcome').textContent(), /^You (win|lose)\./);
-  assert.match(await byTest(page, 'status').textContent(), /wins\./);
+  assert.match(await byTest(page, 'outcome').textContent(), /^(You win|The engine wins): no move is left, and player [12]( \(the engine\))? loses\.$/);
+  assert.match(await byTest(page, 'status').textContent(), /wins: /);
   await byTest(page, 'review-game').click();
   await page.waitForFunction(() => /found/.test(document.querySelector('[data-testid=reviewed]')?.textContent));
   assert.match(await byTest(page, 'reviewed').textContent(), /^Mistakes found: \d+ by you.*, \d+ by the opponent/);
