@@ -50,6 +50,18 @@ export class Explorer {
 		return this.page && saidOf(this.page, this.table.node.to_move);
 	}
 
+	/** What the numbers on the board mean, in words. */
+	get legend() {
+		const { moves } = this.page;
+		const has = (is) => moves.some(({ score, replies }) => is(proofOf(score), replies));
+		const numbers = [
+			has(({ plies }) => plies !== undefined) && 'plies to the end',
+			has(({ plies, margin }) => plies === undefined && margin !== undefined) && '+ and −: points won and lost by',
+			has(({ outcome, plies, margin }, replies) => outcome === 'loss' && replies && (plies ?? margin) === undefined) && 'replies that win',
+		].filter(Boolean);
+		return numbers.length ? ` (number: ${numbers.join(', or ')})` : '';
+	}
+
 	turn(on) {
 		this.on = on;
 		try {
@@ -94,7 +106,7 @@ export class Explorer {
 	grades() {
 		const out = new Map();
 		// Nothing is given away to somebody who looks for a better move.
-		if (this.table.mode !== 'analyse' || this.table.trial) return out;
+		if (this.table.mode !== 'analyse' || this.table.trial?.hides) return out;
 		for (const judged of this.page?.moves ?? []) {
 			const grade = gradeOf(judged, this.table.node.to_move);
 			for (const move of [judged.move, ...judged.alike ?? []]) out.set(move, grade);

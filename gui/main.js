@@ -247,7 +247,7 @@ async function opened() {
 	let choosing = null;
 	try {
 		const games = connection.request('describe', { what: 'games' });
-		const [first] = connection.hello.games;
+		const [first] = connection.hello?.games ?? [];
 		if (!first) throw new Error('The server has no games.');
 		const isThere = await openAddress(() => takeWanted(table.game));
 		const isFirst = !isThere && !table.game && !wasHere();
@@ -258,7 +258,8 @@ async function opened() {
 		document.body.dataset.choice = String(Boolean(choosing));
 		newGame.offer((await games).body);
 		// Load the rest now that the first board is drawn: later the server may be gone.
-		await Promise.all([import('./library.js'), import('./share.js'), import('./editor.js'), choosing]);
+		await Promise.all([import('./library.js'), import('./share.js'), import('./editor.js'),
+			import('./review-panel.js'), import('./after-game.js'), import('./values.js'), choosing]);
 		mayTeach = true;
 		draw();
 	} catch (error) {
@@ -286,7 +287,8 @@ async function openAddress(read) {
 		if (!wanted) return false;
 		byId('alert').hidden = true;
 		const { game, rules, start, moves, ply } = wanted;
-		if (!connection.hello.games.includes(game)) throw new Error(`This server has no game ${game}.`);
+		if (!connection.isOpen) throw new Error('The server is away. The game in the address can be opened when it is back.');
+		if (!connection.hello?.games.includes(game)) throw new Error(`This server has no game ${game}.`);
 		// A link that only names a game keeps the game of that name on the table, unless it is over.
 		const isAlone = !Object.keys(rules).length && start === undefined && !moves.length;
 		if (isAlone && table.game?.game === game && !await isOver(table.game)) return false;
