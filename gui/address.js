@@ -3,6 +3,8 @@
  * (`#game=isolation&rules=width:5&moves=a1_c2&ply=1`), and the browser's "back" returns to the game before. A move
  * makes no entry in the browser's history, so "back" takes no moves back.
  */
+import { count } from './words.js';
+
 /** Browsers slow down a page that changes its address more than a few times a second. */
 const SETTLE_MS = 250;
 
@@ -63,7 +65,7 @@ export function readAddress({ search, hash }) {
 		throw error;
 	}
 	if (!wanted.game) wrong('it names no game');
-	if (wanted.ply > wanted.moves.length) wrong(`ply ${wanted.ply} is beyond its ${wanted.moves.length} moves`);
+	if (wanted.ply > wanted.moves.length) wrong(`ply ${wanted.ply} is beyond its ${count(wanted.moves.length, 'move')}`);
 	return wanted;
 }
 

@@ -1,7 +1,7 @@
 /** The analysis on the page: the bar beside the board, the lines, the graph. */
 import { el, svg, byId } from './dom.js';
 import { drawGraph, plyAt, scaleOf } from './graph.js';
-import { flipped, height, playerName, short, viewWords } from './words.js';
+import { flipped, height, playerName, plural, short, viewWords } from './words.js';
 
 const REASONS = {
 	proven: 'Proven: nothing is left to search.',
@@ -23,6 +23,8 @@ export class AnalysisPanel {
 	#hovered = null;
 	#drawn = null;
 	#all = false;
+	/** What was drawn by: whether the better move is asked for. */
+	#hides = false;
 	/** The explorer of openings, while it is loaded. @type {Promise<void>|null} */
 	#opening = null;
 
@@ -68,10 +70,10 @@ export class AnalysisPanel {
 		if (!this.review) {
 			const { ReviewPanel } = await import('./review-panel.js');
 			this.review ??= new ReviewPanel(this.table, this.analysis.hasExact, this.board, this.moves, () => {
-				this.analysis.rest(Boolean(this.review.review.progress));
+				this.analysis.rest(Boolean(this.review.review.progress || this.review.isAsking));
 				this.draw();
 			});
-			this.moves.markAt = (ply) => this.review.markAt(ply);
+			this.moves.markOf = (node) => this.review.markOf(node);
 			this.#lines.before(this.review.root);
 		}
 		this.review.toggle();
@@ -142,13 +144,14 @@ export class AnalysisPanel {
 		this.#whole.hidden = reviewed && !analysis.progress;
 		this.#openBook().catch(() => {});
 		this.#review.textContent = this.review?.review.progress ? 'Stop the review' : 'Review';
-		if (this.values) this.values.legend.classList.toggle('unseen', reviewed);
+		byId('analysis').parentElement.classList.toggle('reviewing', reviewed);
+		const hides = Boolean(table.trial?.hides);
 		this.#about.hidden = reviewed || explored || Boolean(this.values && analysis.all);
 		this.#drawLines();
 		if (this.values) {
-			if (this.#drawn !== analysis.lines || analysis.all !== this.#all) this.board.repaint();
-			[this.#drawn, this.#all] = [analysis.lines, analysis.all];
-			this.values.paint();
+			if (this.#drawn !== analysis.lines || analysis.all !== this.#all || hides !== this.#hides) this.board.repaint();
+			[this.#drawn, this.#all, this.#hides] = [analysis.lines, analysis.all, hides];
+			this.values.paint(reviewed);
 		}
 		this.#drawBar();
 		this.#drawLine();
@@ -162,7 +165,7 @@ export class AnalysisPanel {
 		const { stats } = analysis;
 		const end = REASONS[analysis.reason] ?? analysis.reason;
 		if (!stats) return end || 'Waiting…';
-		return `depth ${stats.depth}, ${short(stats.nodes)} nodes, ${short(stats.nps)} nodes/s. ${end}`;
+		return `depth ${stats.depth}, ${short(stats.nodes)} ${plural(stats.nodes, 'node')}, ${short(stats.nps)} nodes/s. ${end}`;
 	}
 
 	#drawLines() {
@@ -199,6 +202,9 @@ export class AnalysisPanel {
 		const { table } = this;
 		const bar = byId('bar');
 		if (!table.game || table.mode === 'play') return;
+		const hides = Boolean(table.trial?.hides);
+		bar.classList.toggle('veiled', hides);
+		if (hides) return;
 		const { outcome } = table;
 		const score = outcome ? undefined : this.#score();
 		const won = outcome ? (outcome.winner === 'p1' ? 1 : outcome.winner === 'p2' ? -1 : 0) : null;
@@ -220,7 +226,7 @@ export class AnalysisPanel {
 		const isValued = analysis.all || this.explorer?.page;
 		const tried = this.explorer?.hovered && [this.explorer.hovered];
 		const found = table.mode === 'analyse' ? hovered?.pv ?? tried ?? (isValued ? null : analysis.lines[0]?.pv) ?? table.thinking?.lines[0]?.pv : null;
-		const line = hovered?.pv ?? this.review?.line ?? table.hint?.line?.pv ?? found ?? [];
+		const line = this.review?.line ?? table.hint?.line?.pv ?? (table.trial?.hides ? null : hovered?.pv ?? found) ?? [];
 		this.board.showPv(table.node && table.connection.isOpen ? line : []);
 	}
 }

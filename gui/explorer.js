@@ -5,7 +5,7 @@
 import { el } from './dom.js';
 import { ConnectionLost } from './plyd/errors.js';
 import { proofOf } from './value.js';
-import { flipped, playerName, viewWords } from './words.js';
+import { count, flipped, playerName, plural, viewWords } from './words.js';
 
 const KEY = 'plyd.explorer';
 /** The sign on a move that has no number to show. */
@@ -48,6 +48,18 @@ export class Explorer {
 	/** The same in a sentence, for a place of its own where there is no choice to list. */
 	get said() {
 		return this.page && saidOf(this.page, this.table.node.to_move);
+	}
+
+	/** What the numbers on the board mean, in words. */
+	get legend() {
+		const { moves } = this.page;
+		const has = (is) => moves.some(({ score, replies }) => is(proofOf(score), replies));
+		const numbers = [
+			has(({ plies }) => plies !== undefined) && 'plies to the end',
+			has(({ plies, margin }) => plies === undefined && margin !== undefined) && '+ and −: points won and lost by',
+			has(({ outcome, plies, margin }, replies) => outcome === 'loss' && replies && (plies ?? margin) === undefined) && 'replies that win',
+		].filter(Boolean);
+		return numbers.length ? ` (number: ${numbers.join(', or ')})` : '';
 	}
 
 	turn(on) {
@@ -94,7 +106,7 @@ export class Explorer {
 	grades() {
 		const out = new Map();
 		// Nothing is given away to somebody who looks for a better move.
-		if (this.table.mode !== 'analyse' || this.table.trial) return out;
+		if (this.table.mode !== 'analyse' || this.table.trial?.hides) return out;
 		for (const judged of this.page?.moves ?? []) {
 			const grade = gradeOf(judged, this.table.node.to_move);
 			for (const move of [judged.move, ...judged.alike ?? []]) out.set(move, grade);
@@ -141,8 +153,8 @@ function gradeOf({ score, replies, reply }, player) {
 function resultOf({ score, replies, reply }) {
 	const { outcome } = proofOf(score);
 	const all = replies && replies.wins + replies.draws + replies.losses;
-	if (outcome === 'loss' && replies) return `loses: ${replies.wins} of ${all} replies win`;
-	if (outcome === 'draw' && replies) return `draws: ${replies.draws} of ${all} replies hold`;
+	if (outcome === 'loss' && replies) return `loses: ${replies.wins} of ${count(all, 'reply')} ${plural(replies.wins, 'wins', 'win')}`;
+	if (outcome === 'draw' && replies) return `draws: ${replies.draws} of ${count(all, 'reply')} ${plural(replies.draws, 'holds', 'hold')}`;
 	const does = { win: 'wins', draw: 'draws', loss: 'loses' }[outcome];
 	return outcome === 'win' || !reply ? does : `${does} after ${reply}`;
 }
@@ -151,12 +163,12 @@ function resultOf({ score, replies, reply }) {
 function saidOf({ score, moves }, player) {
 	const proof = proofOf(score);
 	const best = moves.filter((judged) => proofOf(judged.score).outcome === proof.outcome);
-	const count = best.reduce((sum, { alike = [] }) => sum + 1 + alike.length, 0);
+	const kept = best.reduce((sum, { alike = [] }) => sum + 1 + alike.length, 0);
 	const all = moves.reduce((sum, { alike = [] }) => sum + 1 + alike.length, 0);
 	const of = `${playerName(player)} to move: ${ofFirst(score, player)}.`;
 	if (proof.outcome === 'loss') return `${of} Every move loses${moves.length ? '; the first ones leave the fewest winning replies' : ''}.`;
 	if (!best.length) return of;
 	const does = proof.outcome === 'win' ? 'win' : 'draw';
 	// Of some positions the book names one move alone.
-	return all > 1 ? `${of} ${count} of ${all} moves ${does}.` : `${of} By the book ${best[0].move} ${does}s.`;
+	return all > 1 ? `${of} ${kept} of ${all} moves ${plural(kept, `${does}s`, does)}.` : `${of} By the book ${best[0].move} ${does}s.`;
 }

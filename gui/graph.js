@@ -1,6 +1,6 @@
 /** The graph of a game's scores over its plies, from player 1's view. Choosing a place goes to its ply. */
 import { svg } from './dom.js';
-import { height, viewWords } from './words.js';
+import { count, height, viewWords } from './words.js';
 
 const WIDTH = 300;
 const HEIGHT = 90;
@@ -40,12 +40,12 @@ export function drawGraph(root, game) {
 	}
 	for (const { ply, score, level } of points) {
 		out.push(svg('circle', { cx: x(ply), cy: y(level), r: plies > 120 ? 1.2 : 2.6, 'data-graph-ply': ply, class: score.proof ? 'proven' : '' },
-			svg('title', {}, `after ${ply} plies: ${viewWords(score)}`)));
+			svg('title', {}, `after ${count(ply, 'ply')}: ${viewWords(score)}`)));
 	}
 	out.push(svg('path.here', { d: `M${x(game.cursor)} 0V${HEIGHT}` }));
 	root.replaceChildren(...out);
 	root.setAttribute('aria-label', points.length
-		? `Scores of ${points.length} positions; the last: ${viewWords(points[points.length - 1].score)}`
+		? `Scores of ${count(points.length, 'position')}; the last: ${viewWords(points[points.length - 1].score)}`
 		: 'No scores yet');
 }
 

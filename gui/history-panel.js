@@ -5,7 +5,7 @@
 import { confirmed } from './ask.js';
 import { el, byId } from './dom.js';
 import { isChance, moveNumber, nodesFrom, pathTo, sibling, variationOf } from './record.js';
-import { viewWords } from './words.js';
+import { count, viewWords } from './words.js';
 
 /** How many plies of a line are listed before and after the cursor. */
 const NEAR = 300;
@@ -20,8 +20,8 @@ export class HistoryPanel {
 	#key = '';
 	/** The node that the open tools are about: the game may go on behind them. */
 	#opened = null;
-	/** What a review says of a move of the line that is shown, by the ply before it. @type {(ply: number) => object|null} */
-	markAt = () => null;
+	/** What a review says of the move that led to a node. @type {(node: import('./tree.js').Node) => object|null} */
+	markOf = () => null;
 
 	constructor(table) {
 		this.table = table;
@@ -68,7 +68,7 @@ export class HistoryPanel {
 	async #delete() {
 		const node = this.#node;
 		const rest = nodesFrom(node).length - 1;
-		const after = rest ? ` and the ${rest} ${rest === 1 ? 'move' : 'moves'} after it` : '';
+		const after = rest ? ` and the ${count(rest, 'move')} after it` : '';
 		this.#tools.hidePopover();
 		if (await confirmed(`Delete ${node.move}${after}?`, 'Delete')) this.table.deleteNode(node);
 	}
@@ -83,7 +83,7 @@ export class HistoryPanel {
 		const isLong = game.moves.length > NEAR;
 		// The key holds all that is drawn of a node: the list is drawn again only if something changed.
 		const nodes = nodesFrom(game.root).map(({ move, score, comment, next }) => [move, score, comment, next.length]);
-		const marks = this.table.mode === 'analyse' ? game.moves.map((_, ply) => this.markAt(ply)) : [];
+		const marks = this.table.mode === 'analyse' ? nodesFrom(game.root).map((node) => this.markOf(node)) : [];
 		const key = JSON.stringify([game.id, nodes, marks, game.moves, isLong && game.cursor]);
 		if (key !== this.#key) {
 			this.#key = key;
@@ -117,7 +117,8 @@ export class HistoryPanel {
 			ply += 1;
 			const shown = Math.abs(ply - cursor) <= NEAR;
 			if (shown) {
-				entries.push(this.#move(node, ply, number), ...said(node));
+				const mark = this.table.mode === 'analyse' ? this.markOf(node) : null;
+				entries.push(this.#move(node, ply, number, mark), ...bestOf(mark), ...said(node));
 				for (const other of others) {
 					entries.push(el('li.variation', {}, el('ol', {}, ...this.#flow(other, ply - 1, number))));
 				}
@@ -127,10 +128,8 @@ export class HistoryPanel {
 		return entries;
 	}
 
-	#move(node, ply, before) {
+	#move(node, ply, before, mark) {
 		if (isChance(node.move)) return this.#entry(node, ply, [node.move], 'chance');
-		const { game, mode } = this.table;
-		const mark = mode === 'analyse' && game.line[ply] === node ? this.markAt(ply - 1) : null;
 		return this.#entry(node, ply, [
 			el('span.number', {}, `${before + 1}.`), ` ${node.move}`,
 			mark?.sign ? el('span', {
@@ -178,6 +177,11 @@ export class HistoryPanel {
 		button('undelete').hidden = !this.table.game.deleted;
 	}
 }
+
+/** The better move behind a mistake, as entries of the list; a click shows it. */
+const bestOf = (mark) => (mark?.best ? [el('li.best', {}, el('button.plain', {
+	testid: 'best', title: 'Show it on the board', onclick: mark.best.show,
+}, `${mark.best.words}.`))] : []);
 
 /** The comment on a node, as entries of the list. */
 const said = ({ comment }) => (comment ? [el('li.comment', {}, comment)] : []);

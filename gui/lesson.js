@@ -8,7 +8,7 @@ import { BoardView } from './board.js';
 import { handOf, inputOf } from './board-panel.js';
 import { cellsOf, change, drawn } from './changes.js';
 import { byId, el, prose } from './dom.js';
-import { loadLook, lookOf } from './looks.js';
+import { loadLook, lookOf, moveWords } from './looks.js';
 import { motionBetween, show } from './motion.js';
 import { isMoving } from './preferences.js';
 import { PLAIN } from './symmetry.js';
@@ -27,8 +27,10 @@ export class Lesson {
 	#node = null;
 	#motion = null;
 	#input = null;
-	/** Whether the move of this step is a solution; null until one is made. */
+	/** Whether the move of this step is a solution, or any move is; null until one is made. */
 	#right = null;
+	/** The move that was made in this step. */
+	#made = '';
 	#parts = {};
 	#host = el('div.board-host', {});
 	#board = new BoardView(this.#host, handOf(() => this.#input, (cell) => this.#owns(cell)));
@@ -188,7 +190,14 @@ export class Lesson {
 	#play(move) {
 		const { solutions } = this.#step;
 		this.#right = !solutions.length || solutions.includes(move);
+		this.#made = move;
 		this.#reach([move], move);
+	}
+
+	/** What is said of the move that was made. Where any move will do, none is right: it is named. */
+	#verdict() {
+		if (!this.#right) return 'That move is legal, but it is not what is asked for.';
+		return this.#step.solutions.length ? 'Right.' : `You played ${moveWords(this.#about.name, this.#made)}.`;
 	}
 
 	#draw() {
@@ -216,9 +225,7 @@ export class Lesson {
 			'aria-label': tool.title && tool.label.length < 3 ? tool.title : null,
 		}, tool.label)));
 		if (focused) [...tools.children].find((button) => button.textContent === focused)?.focus();
-		const end = node.outcome ? ` ${outcomeWords(node.outcome, by)}` : '';
-		said.textContent = this.#right === null ? '' : this.#right ? `Right.${end}`
-			: `That move is legal, but it is not what is asked for.${end}`;
+		said.textContent = this.#right === null ? '' : `${this.#verdict()}${node.outcome ? ` ${outcomeWords(node.outcome, by)}` : ''}`;
 		said.classList.toggle('wrong', this.#right === false);
 		const isLast = this.#at + 1 === lesson.length;
 		back.disabled = this.#at === 0;

@@ -3,6 +3,7 @@ import { confirmed } from './ask.js';
 import { el, svgAddress } from './dom.js';
 import { isChance } from './record.js';
 import { list, remove, rename, take } from './storage.js';
+import { count } from './words.js';
 
 const WHEN = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
@@ -37,15 +38,15 @@ export class Library {
 
 	#entry({ id, at, name, saved, end, players, where }, title) {
 		const { game } = saved;
-		const count = game.moves.filter((ply) => !isChance(ply)).length;
+		const moves = count(game.moves.filter((ply) => !isChance(ply)).length, 'move');
 		const variations = game.variations?.length ?? 0;
-		const more = variations ? `, ${variations} ${variations === 1 ? 'variation' : 'variations'}` : '';
+		const more = variations ? `, ${count(variations, 'variation')}` : '';
 		const input = el('input', {
 			type: 'text', value: name, placeholder: title, title: 'Name this game; named games are never deleted automatically',
 			'aria-label': `Name of this game of ${title}`, testid: 'own-name', maxlength: 80, autocomplete: 'off', onchange: (event) => rename(id, event.target.value.trim()),
 		});
 		const about = [
-			name ? title : '', `${count} ${count === 1 ? 'move' : 'moves'}${more}`, players?.join(' – '), end || 'unfinished',
+			name ? title : '', `${moves}${more}`, players?.join(' – '), end || 'unfinished',
 		].filter(Boolean).join(' · ');
 		return el('li', { 'data-own': id },
 			this.#picture(game),
@@ -54,7 +55,7 @@ export class Library {
 				el('button', { testid: 'own-open', disabled: where !== '', onclick: () => this.#take(id) },
 					{ here: 'On the board', elsewhere: 'In another tab' }[where] ?? 'Open'),
 				el('button', {
-					testid: 'own-delete', disabled: where !== '', onclick: () => this.#remove(id, input.value.trim() || title, count),
+					testid: 'own-delete', disabled: where !== '', onclick: () => this.#remove(id, input.value.trim() || title, moves),
 				}, 'Delete…')));
 	}
 
@@ -76,8 +77,8 @@ export class Library {
 		this.table.restore(saved);
 	}
 
-	async #remove(id, name, count) {
-		if (!await confirmed(`Delete “${name}” with ${count} ${count === 1 ? 'move' : 'moves'}?`, 'Delete')) return;
+	async #remove(id, name, moves) {
+		if (!await confirmed(`Delete “${name}” with ${moves}?`, 'Delete')) return;
 		remove(id);
 		await this.#draw();
 	}

@@ -18,7 +18,7 @@ import { PLAIN, turned, TURNS } from './symmetry.js';
 import { Table } from './table.js';
 import { you } from './opponents.js';
 import { MovesPanel } from './moves-panel.js';
-import { outcomeWords, playerName } from './words.js';
+import { count, outcomeWords, playerName } from './words.js';
 
 const table = new Table(connection, await restore(), loadLook);
 const analysis = new Analysis(table, (game) => Boolean(settled.get(game)?.options.some(({ name }) => name === 'exact')));
@@ -78,6 +78,7 @@ function draw() {
 	document.body.dataset.mode = table.mode;
 	forget(game.id);
 	byId('title').textContent = titleOf(game.game);
+	byId('title').parentElement.title = titleOf(game.game);
 	document.title = `plyd – ${byId('title').textContent}`;
 	board.draw();
 	moves.draw();
@@ -92,7 +93,7 @@ function draw() {
 	const slider = byId('slider');
 	slider.max = game.moves.length;
 	slider.value = game.cursor;
-	slider.setAttribute('aria-valuetext', `after ${game.cursor} of ${game.moves.length} plies`);
+	slider.setAttribute('aria-valuetext', `after ${game.cursor} of ${count(game.moves.length, 'ply')}`);
 	drawButtons();
 	keepTable();
 	showAddress(game, connection.isOpen && table.settled ? begun(game.game) : null);
@@ -246,7 +247,7 @@ async function opened() {
 	let choosing = null;
 	try {
 		const games = connection.request('describe', { what: 'games' });
-		const [first] = connection.hello.games;
+		const [first] = connection.hello?.games ?? [];
 		if (!first) throw new Error('The server has no games.');
 		const isThere = await openAddress(() => takeWanted(table.game));
 		const isFirst = !isThere && !table.game && !wasHere();
@@ -257,7 +258,8 @@ async function opened() {
 		document.body.dataset.choice = String(Boolean(choosing));
 		newGame.offer((await games).body);
 		// Load the rest now that the first board is drawn: later the server may be gone.
-		await Promise.all([import('./library.js'), import('./share.js'), import('./editor.js'), choosing]);
+		await Promise.all([import('./library.js'), import('./share.js'), import('./editor.js'),
+			import('./review-panel.js'), import('./after-game.js'), import('./values.js'), choosing]);
 		mayTeach = true;
 		draw();
 	} catch (error) {
@@ -285,7 +287,8 @@ async function openAddress(read) {
 		if (!wanted) return false;
 		byId('alert').hidden = true;
 		const { game, rules, start, moves, ply } = wanted;
-		if (!connection.hello.games.includes(game)) throw new Error(`This server has no game ${game}.`);
+		if (!connection.isOpen) throw new Error('The server is away. The game in the address can be opened when it is back.');
+		if (!connection.hello?.games.includes(game)) throw new Error(`This server has no game ${game}.`);
 		// A link that only names a game keeps the game of that name on the table, unless it is over.
 		const isAlone = !Object.keys(rules).length && start === undefined && !moves.length;
 		if (isAlone && table.game?.game === game && !await isOver(table.game)) return false;

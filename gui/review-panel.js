@@ -3,28 +3,33 @@ import { el } from './dom.js';
 import { moveWords } from './looks.js';
 import { moveNumber } from './record.js';
 import { you } from './opponents.js';
-import { ERRORS, lossOf, markOf, Review } from './review.js';
+import { ERRORS, isAway, lossOf, markOf, Review } from './review.js';
 import { later } from './value.js';
-import { count, flipped, playerName, viewWords } from './words.js';
+import { count, flipped, playerName, plural, viewWords } from './words.js';
 
 /** How long a move is thought about at most: as `plyd review` does. */
 const LIMIT = { time_ms: 500 };
 /** How long a move that somebody tries is thought about. */
 const TRIAL_MS = 1000;
 
-/** Each mark in words, with a sign for the list of moves, and in the words of a count, which may be [one, several]. */
+/**
+ * Each mark in the words of `plyd review`, with a sign for the list of moves, and in the words of a count of moves, which may be
+ * [one, several].
+ */
 const MARKS = {
-	forced: ['the only legal move', '', 'forced'], kept_win: ['kept the win', '✓', 'kept the win'],
-	wins_later: ['wins later than necessary', '↻', 'slower than necessary'], kept_draw: ['kept the draw', '=', 'kept the draw'],
+	forced: ['the only legal move', '', ['only legal move', 'only legal moves']], kept_win: ['kept the win', '✓', 'kept the win'],
+	wins_later: ['wins later than necessary', '↻', ['wins later than necessary', 'win later than necessary']],
+	kept_draw: ['kept the draw', '=', 'kept the draw'],
 	best_defence: ['best defence', '◆', 'best defence'], was_lost: ['lost anyway', '·', 'in a lost position'],
-	lost_sooner: ['loses sooner than necessary', '↯', 'lost sooner'], gave_points: ['gave points away', '−', 'gave points away'],
+	lost_sooner: ['loses sooner than necessary', '↯', ['loses sooner than necessary', 'lose sooner than necessary']],
+	gave_points: ['gave points away', '−', 'gave points away'],
 	threw_away: ['', '✗', 'threw it away'], best: ['about the best', '~', 'about the best'], good: ['good', '~', 'good'],
 	inaccuracy: ['an inaccuracy', '?!', ['inaccuracy', 'inaccuracies']], mistake: ['a mistake', '?', ['mistake', 'mistakes']],
 	blunder: ['a blunder', '??', ['blunder', 'blunders']],
 	unknown: ['unknown', '', 'unknown'],
 };
-/** Errors that change only how soon the game ends: [one, several] in words. */
-const SLOWER = { wins_later: ['slower win', 'slower wins'], lost_sooner: ['quicker loss', 'quicker losses'] };
+/** Errors that change only how soon the game ends. */
+const TIMING = ['wins_later', 'lost_sooner'];
 const ESTIMATED = ['best', 'good', 'inaccuracy', 'mistake', 'blunder'];
 
 /** What a move is worth, as the position behind it: that is the number which the list of moves shows. */
@@ -37,7 +42,13 @@ const words = ({ mark, before }) => (mark === 'threw_away' ? `threw the ${before
 /** A mark in the words of a count. */
 function countWords(mark, n) {
 	const counted = MARKS[mark][2];
-	return Array.isArray(counted) ? counted[n === 1 ? 0 : 1] : counted;
+	return Array.isArray(counted) ? plural(n, ...counted) : counted;
+}
+
+/** A mistake with the move that was best, as the list of moves says it. */
+function bestWords(reviewed) {
+	const name = reviewed.mark === 'threw_away' ? words(reviewed) : MARKS[reviewed.mark][0].replace(/^an? /, '');
+	return `${name[0].toUpperCase()}${name.slice(1)}. Best was ${reviewed.better.move}`;
 }
 
 /** The sign that a mark has in the list of moves; an empty text if it has none. */
@@ -58,6 +69,7 @@ export class ReviewPanel {
 	constructor(table, hasExact, board, moves, changed) {
 		Object.assign(this, { table, board, moves, changed });
 		this.review = new Review(table, hasExact);
+		table.connection.addEventListener('lost', () => this.draw());
 		const button = (testid, title, act, label) => {
 			this.#buttons[testid] = el('button', { testid, title, onclick: act }, label);
 			return this.#buttons[testid];
@@ -92,11 +104,15 @@ export class ReviewPanel {
 		this.changed();
 	}
 
-	/** What the list of moves shows of a ply. */
-	markAt(ply) {
-		const known = this.root.hidden ? null : this.review.at(ply);
-		return known && { mark: known.mark, sign: MARKS[known.mark][1], isEstimate: ESTIMATED.includes(known.mark),
-			title: `${words(known)}: ${inView(known, known.before)}, then ${inView(known, behind(known))}` };
+	/** What the list of moves shows of the move that led to a node. */
+	markOf(node) {
+		const known = this.root.hidden ? null : this.review.about(node);
+		if (!known) return null;
+		// The answer that is asked for is not told.
+		const asked = this.isAsking && this.#trial.move.ply === known.ply;
+		return { mark: known.mark, sign: MARKS[known.mark][1], isEstimate: ESTIMATED.includes(known.mark),
+			title: `${words(known)}: ${inView(known, known.before)}, then ${inView(known, behind(known))}`,
+			best: known.better && !asked ? { words: bestWords(known), show: () => this.#ask(this.review.about(node), true) } : null };
 	}
 
 	/** Goes to the position after the next mistake, or the one before. */
@@ -105,7 +121,7 @@ export class ReviewPanel {
 		const { cursor } = table.game;
 		const plies = review.mistakes();
 		const ply = by > 0 ? plies.find((one) => one + 1 > cursor) : plies.findLast((one) => one + 1 < cursor);
-		if (ply !== undefined) table.goTo(ply + 1);
+		if (ply !== undefined) table.show(review.of.line[ply + 1]);
 	}
 
 	/** The trial while its position is on the board, else null. */
@@ -118,15 +134,34 @@ export class ReviewPanel {
 		return this.#open?.move ?? this.review.at(this.table.game.cursor - 1);
 	}
 
+	/** Whether the better move is asked for, so that nothing may tell it. */
+	get isAsking() {
+		return Boolean(this.#open && this.table.trial?.hides);
+	}
+
 	find() {
-		const { table } = this;
 		const move = this.#here();
-		if (!move || !ERRORS.includes(move.mark)) return;
-		this.#trial = { move, node: table.game.line[move.ply], said: 'Which move is better? Try it on the board.' };
-		table.trial = (tried) => this.#try(tried);
+		if (move && ERRORS.includes(move.mark)) this.#ask(move);
+	}
+
+	/** Goes to the position before a mistake, where one looks for the better move, or sees it. */
+	#ask(move, shown = false) {
+		const { review, table } = this;
+		this.#trial = { move, node: review.of.line[move.ply], said: 'Which move is better? Try it on the board.', shown };
+		table.trial = { play: (tried) => this.#try(tried), hides: !shown };
+		if (shown) this.#tell();
 		if (this.#open) table.refresh();
-		else table.goTo(move.ply);
+		else table.show(this.#trial.node);
 		this.draw();
+	}
+
+	/** The answer is known: nothing is hidden any more. */
+	#tell() {
+		const trial = this.#trial;
+		const { better } = trial.move;
+		this.table.trial.hides = false;
+		trial.shown = true;
+		trial.said = `Better: ${moveWords(this.table.game.game, better.move)} (${inView(trial.move, better.score && later(better.score, false))}).`;
 	}
 
 	/** Judges a move that somebody tries; the game stays as it is. */
@@ -155,20 +190,17 @@ export class ReviewPanel {
 				better = tried !== move.move && (mark === 'unknown' ? null : !ERRORS.includes(mark));
 			}
 			const verdict = better ? 'yes, that is better' : better === null ? 'that is not known' : 'no, not that one';
+			if (better && trial === this.#trial && table.trial) table.trial.hides = false;
 			trial.said = `${moveWords(game.game, tried)}: ${verdict} (${inView(move, score && later(score, false))}).${better ? '' : ' Try again.'}`;
 		} catch (error) {
-			trial.said = error.message;
+			trial.said = isAway(error) ? 'The server is away. Try the move again when it is back.' : error.message;
 		}
 		if (trial === this.#trial) this.draw();
 	}
 
 	show() {
 		const move = this.#here();
-		if (!move?.better) return;
-		if (!this.#open) this.find();
-		this.#trial.said = `Better: ${moveWords(this.table.game.game, move.better.move)} (${inView(move, move.better.score && later(move.better.score, false))}).`;
-		this.#trial.shown = true;
-		this.draw();
+		if (move?.better) this.#ask(move, true);
 	}
 
 	/** What is to be drawn on the board: the better line, once it is asked for. */
@@ -186,7 +218,7 @@ export class ReviewPanel {
 	draw() {
 		const { review, table } = this;
 		if (this.root.hidden || !table.game) return;
-		if (this.#trial && (table.mode !== 'analyse' || !this.#open)) this.#endTrial();
+		if (this.#trial && (table.mode !== 'analyse' || !this.#open || !table.trial)) this.#endTrial();
 		const here = this.#here();
 		const sign = here && !this.#trial && !review.progress ? signOf(here.mark) : '';
 		this.#about.replaceChildren(sign, sign && ' ', this.#words(here));
@@ -209,7 +241,14 @@ export class ReviewPanel {
 			return [el('p', {}, `${this.#who(player)}: `, ...marks.flatMap(([mark, n], index) => {
 				return [index ? ', ' : '', signOf(mark), ` ${n} ${countWords(mark, n)}`];
 			}))];
-		}));
+		}), ...this.review.known.length ? [el('p', {}, this.#judgedBy())] : []);
+	}
+
+	/** How sure the marks are, and what the scores mean. */
+	#judgedBy() {
+		const { known, limit } = this.review;
+		const estimates = known.some(({ mark }) => ESTIMATED.includes(mark)) ? '; marks with a dashed frame are estimates' : '';
+		return `Searched for up to ${limit.time_ms / 1000} s a move${estimates}. Scores: + is good for player 1, − for player 2.`;
 	}
 
 	/** A side by name; “You” and “The opponent” if the reader played one of them. */
@@ -218,15 +257,13 @@ export class ReviewPanel {
 		return !mine ? playerName(player) : mine === player ? 'You' : 'The opponent';
 	}
 
-	/** How many mistakes each side made; what only took longer is no mistake. */
+	/** How many mistakes each side made; what only took longer is no mistake, and stands in the counts. */
 	#found() {
 		const by = ['p1', 'p2'].map((player) => {
 			const counts = this.review.counts(player);
-			const slower = Object.entries(SLOWER).filter(([mark]) => counts[mark])
-				.map(([mark, [one, several]]) => `${counts[mark]} ${counts[mark] === 1 ? one : several}`);
-			const mistakes = ERRORS.filter((mark) => !SLOWER[mark]).reduce((sum, mark) => sum + (counts[mark] ?? 0), 0);
+			const mistakes = ERRORS.filter((mark) => !TIMING.includes(mark)).reduce((sum, mark) => sum + (counts[mark] ?? 0), 0);
 			const who = this.#who(player);
-			return `${mistakes} by ${/^Player/.test(who) ? who : who.toLowerCase()}${slower.length ? ` (and ${slower.join(', ')})` : ''}`;
+			return `${mistakes} by ${/^Player/.test(who) ? who : who.toLowerCase()}`;
 		});
 		return `Mistakes found: ${by.join(', ')}. Go to a move to read about it.`;
 	}
@@ -234,9 +271,14 @@ export class ReviewPanel {
 	#words(here) {
 		const { review, table } = this;
 		if (this.#trial) return this.#trial.said;
-		if (review.progress) return `Reviewing: ${review.progress[0]} of ${count(review.progress[1], 'move')}.`;
+		if (review.progress) {
+			const [done, all] = review.progress;
+			if (table.connection.isOpen) return `Reviewing: ${done} of ${count(all, 'move')}.`;
+			return done ? `The server is away. The review goes on when it is back: ${done} of ${count(all, 'move')} done.`
+				: 'The server is away. The review begins when it is back.';
+		}
 		if (review.trouble) return review.trouble;
-		if (!here) return review.moves.size ? this.#found() : 'No move to review.';
+		if (!here) return review.known.length ? this.#found() : 'No move to review.';
 		const number = moveNumber(table.game.moves, here.ply);
 		const values = here.mark === 'forced' ? inView(here, here.before) : `${inView(here, here.before)} before, ${inView(here, behind(here))} after`;
 		return `${number}. ${here.move}: ${words(here)}${here.only && here.mark !== 'forced' ? ', the only move' : ''} (${values}).`;

@@ -5,11 +5,11 @@
  *
  * @typedef {import('./value.js').Score} Score
  * @typedef {{ply: number, move: string, player: 'p1'|'p2', mark: string, proven: boolean, only: boolean, before?: Score,
- *   after?: Score, loss?: number, better?: object}} Reviewed  `ply` from 0; scores from the view of the one who moves
+ *   after?: Score, loss?: number, better?: object, depth?: number}} Reviewed  `ply` from 0; scores from the view of the one who moves
  */
 import { ConnectionLost } from './plyd/errors.js';
 import { flagOutcome, positionOf } from './record.js';
-import { atLeast, earlier, later, likelihood, ofAnyMove, ofEnd, ofLost, proofOf, resultOf, surer } from './value.js';
+import { atLeast, earlier, isExact, later, likelihood, ofAnyMove, ofEnd, ofLost, proofOf, resultOf, surer } from './value.js';
 
 /** The part of a loss that counts when only one of the two scores is proven, because estimates are rarely near certainty. */
 const MIXED = 0.5;
@@ -47,11 +47,16 @@ export function lossOf(before, after, decisive) {
 	return Math.max(0, could - does) * (Boolean(proofOf(before)) !== Boolean(proofOf(after)) ? MIXED : 1);
 }
 
+/** Whether a request failed because the server is away, or about to go. */
+export const isAway = (error) => error instanceof ConnectionLost || error.code === 'shutting_down';
+
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 export class Review extends EventTarget {
 	#run = 0;
 	#search = null;
+	/** The plies of the moves that led to the nodes of the reviewed line. */
+	#plies = new Map();
 
 	/** @param {(game: string) => boolean} hasExact */
 	constructor(table, hasExact) {
@@ -62,6 +67,8 @@ export class Review extends EventTarget {
 		/** While it runs: [moves done, moves]. */
 		this.progress = null;
 		this.trouble = '';
+		/** How long a move was thought about at most. */
+		this.limit = null;
 		/** The game that was reviewed; marks are for it alone. */
 		this.of = null;
 		/** Whether that game has come to its end. */
@@ -74,8 +81,19 @@ export class Review extends EventTarget {
 
 	/** What is known of the move that was played at a ply of the line that is shown. */
 	at(ply) {
-		const node = this.table.game.line[ply + 1];
-		return node && node === this.of?.line[ply + 1] ? this.moves.get(ply) : undefined;
+		return this.about(this.table.game.line[ply + 1]);
+	}
+
+	/** What is known of the move that led to a node, whether it is on the line that is shown or not. */
+	about(node) {
+		return this.moves.get(this.#plies.get(node));
+	}
+
+	/** What is known of the moves that are still in the tree of the game on the table. @returns {Reviewed[]} */
+	get known() {
+		if (!this.of || this.table.game?.root !== this.of.root) return [];
+		const gone = this.of.line.findIndex((node) => node.parent && !node.parent.next.includes(node));
+		return [...this.moves.values()].filter(({ ply }) => gone < 0 || ply + 1 < gone);
 	}
 
 	/** Ends the review; what was found stays. */
@@ -88,53 +106,91 @@ export class Review extends EventTarget {
 	}
 
 	/**
-	 * Reviews the whole game.
+	 * Reviews the whole game. What an earlier review of it found stays until more is known; while the server is away, it waits.
 	 * @param {{time_ms?: number, nodes?: number}} limit  for each move
 	 */
 	async start(limit) {
-		const { table } = this;
-		const { game } = table;
+		const { connection, game } = this.table;
 		this.stop();
 		const run = this.#run;
-		this.of = game;
-		this.moves = new Map();
+		this.#begin(game);
+		this.limit = limit;
 		this.trouble = '';
-		const opening = game.opening ?? 0;
-		const chosen = game.moves.slice(opening).filter((move) => !move.startsWith('~')).length;
+		const chosen = game.moves.slice(game.opening ?? 0).filter((move) => !move.startsWith('~')).length;
+		/** The plies that this review has judged. */
+		const done = new Set();
 		this.progress = [0, chosen];
 		this.#emit();
-		try {
-			if (!table.connection.hello.features.includes('decisive')) throw new Error('This server does not say what an advantage is worth.');
-			await table.ensureSession('review', {});
-			const { decisive } = await table.ask(game, positionOf(game, 0), ['decisive']);
-			const judge = new Judge(this.#asker(game, run, limit), decisive, this.hasExact(game.game));
-			const end = await table.inspect(game.moves.length, game);
-			this.isOver = Boolean(end.outcome ?? flagOutcome(game));
-			let behind = end.outcome && { player: 'p1', score: ofEnd(end.outcome, 'p1') };
-			for (let ply = game.moves.length - 1; ply >= opening && run === this.#run; ply -= 1) {
-				const { to_move: player, legal, outcome } = await table.inspect(ply, game);
+		while (run === this.#run) {
+			try {
+				if (!connection.isOpen) await connection.opened();
 				if (run !== this.#run) return;
-				if (outcome || player === 'chance') {
-					behind = null;
-					continue;
+				await this.#judgeAll(game, run, limit, done);
+				break;
+			} catch (error) {
+				if (run !== this.#run) return;
+				if (!isAway(error)) {
+					this.trouble = error.message;
+					break;
 				}
-				const known = behind ? earlier(behind.score, behind.player !== player) : undefined;
-				const judged = await judge.judge(ply, legal, game.moves[ply], known);
-				if (run !== this.#run) return;
-				behind = judged.before && { player, score: judged.before };
-				this.moves.set(ply, { ply, move: game.moves[ply], player, ...judged });
-				table.note(ply, player, judged.before, game);
-				this.progress = [this.moves.size, chosen];
-				this.#emit();
+				// It goes on where it was, once the server is back. One that ends says so before it is gone.
+				if (connection.isOpen) await new Promise((resolve) => { connection.addEventListener('lost', resolve, { once: true }); });
+				if (run === this.#run) this.#emit();
 			}
-			if (run !== this.#run) return;
-			carryOn(this.moves, decisive);
-			for (const { ply, player, before } of this.moves.values()) table.note(ply, player, before, game);
-		} catch (error) {
-			if (run !== this.#run) return;
-			if (!(error instanceof ConnectionLost)) this.trouble = error.message;
 		}
 		if (run === this.#run) this.stop();
+	}
+
+	/** Turns to a game, with what is known of the moves of its line. */
+	#begin(game) {
+		const moves = new Map();
+		for (const [ply, node] of game.line.slice(1).entries()) {
+			const known = this.about(node);
+			if (known) moves.set(ply, known);
+		}
+		if (game.root !== this.of?.root) this.isOver = false;
+		this.of = game;
+		this.moves = moves;
+		this.#plies = new Map(game.line.map((node, at) => [node, at - 1]));
+	}
+
+	/** Judges all moves that are not done yet, the last first. */
+	async #judgeAll(game, run, limit, done) {
+		const { table } = this;
+		const opening = game.opening ?? 0;
+		if (!table.connection.hello?.features.includes('decisive')) throw new Error('This server does not say what an advantage is worth.');
+		await table.ensureSession('review', {});
+		const { decisive } = await table.ask(game, positionOf(game, 0), ['decisive']);
+		const judge = new Judge(this.#asker(game, run, limit), decisive, this.hasExact(game.game));
+		const end = await table.inspect(game.moves.length, game);
+		this.isOver = Boolean(end.outcome ?? flagOutcome(game));
+		let behind = end.outcome && { player: 'p1', score: ofEnd(end.outcome, 'p1') };
+		for (let ply = game.moves.length - 1; ply >= opening && run === this.#run; ply -= 1) {
+			const { to_move: player, legal, outcome } = await table.inspect(ply, game);
+			if (run !== this.#run) return;
+			if (outcome || player === 'chance') {
+				behind = null;
+				continue;
+			}
+			let judged = this.moves.get(ply);
+			// Of what is proven to the ply there is no more to know.
+			if (!done.has(ply) && !(judged && isExact(judged.before) && isExact(judged.after))) {
+				const value = behind ? earlier(behind.score, behind.player !== player) : undefined;
+				const found = await judge.judge(ply, legal, game.moves[ply], value);
+				if (run !== this.#run) return;
+				judged = surest({ ply, move: game.moves[ply], player, ...found }, judged);
+				this.moves.set(ply, judged);
+			}
+			behind = judged.before && { player, score: judged.before };
+			if (done.has(ply)) continue;
+			done.add(ply);
+			table.note(ply, player, judged.before, game);
+			this.progress = [done.size, this.progress[1]];
+			this.#emit();
+		}
+		if (run !== this.#run) return;
+		carryOn(this.moves, decisive);
+		for (const { ply, player, before } of this.moves.values()) table.note(ply, player, before, game);
 	}
 
 	/** Searches one position; the engine is idle once the review is stopped. */
@@ -148,28 +204,42 @@ export class Review extends EventTarget {
 				session: 'review', position: positionOf(game, ply), queue: true, info: { events: [] },
 				limit: depth ? { ...part, depth } : part, options: exact ? { exact: true } : {}, ...fields,
 			});
-			return (await this.#search).lines[0];
+			const { lines, reason } = await this.#search;
+			// It was cut short.
+			if (reason === 'shutdown') throw new ConnectionLost('the server ends');
+			return lines[0];
 		};
 	}
 
 	/** How often each mark was given to a side. @returns {Record<string, number>} */
 	counts(player) {
 		const out = {};
-		for (const { ply, player: whose, mark } of this.moves.values()) {
-			if (whose === player && this.at(ply)) out[mark] = (out[mark] ?? 0) + 1;
-		}
+		for (const { player: whose, mark } of this.known) if (whose === player) out[mark] = (out[mark] ?? 0) + 1;
 		return out;
 	}
 
 	/** The plies of the moves behind which there was a better one, in order. */
 	mistakes() {
-		return [...this.moves.values()].filter(({ ply, mark }) => ERRORS.includes(mark) && this.at(ply)).map(({ ply }) => ply)
-			.sort((a, b) => a - b);
+		return this.known.filter(({ mark }) => ERRORS.includes(mark)).map(({ ply }) => ply).sort((a, b) => a - b);
 	}
 
 	#emit() {
 		this.dispatchEvent(new CustomEvent('change'));
 	}
+}
+
+/** How much is proven of a move: its position's value and its own, to the ply or the point, or at all. */
+const proven = ({ before, after }) => [before, after].reduce((sum, score) => sum + (isExact(score) ? 3 : proofOf(score) ? 2 : 0), 0);
+
+/**
+ * Of two judgements of a move the one that knows more: more is proven, or it was searched deeper. The earlier one stays if they
+ * know the same, so that a game which is reviewed again gets no other marks for that.
+ * @param {Reviewed} found  @param {Reviewed} [earlier]
+ */
+function surest(found, earlier) {
+	if (!earlier) return found;
+	const more = proven(found) - proven(earlier) || (found.depth ?? 0) - (earlier.depth ?? 0);
+	return more > 0 ? found : earlier;
 }
 
 /**
@@ -222,7 +292,7 @@ class Judge {
 		const mark = before && after ? markOf(before, after, isBest, loss) : 'unknown';
 		const only = line.move === move && await this.#isOnly(ply, others, after);
 		const better = ERRORS.includes(mark) && line.move !== move ? line : undefined;
-		return { mark, proven: PROVEN.includes(mark), only, before, after, loss: loss ?? undefined, better };
+		return { mark, proven: PROVEN.includes(mark), only, before, after, loss: loss ?? undefined, better, depth: line.depth };
 	}
 
 	/** The best line of a position, and the value of the move that was played. */

@@ -4,7 +4,7 @@ import { field, settings, showError, valuesOf } from './form.js';
 import { KINDS } from './clock.js';
 import { moveWords } from './looks.js';
 import { isChance } from './record.js';
-import { clockWords, flipped, other, playerName, short, viewWords } from './words.js';
+import { clockWords, flipped, other, playerName, plural, short, viewWords } from './words.js';
 
 /** Options that stand first; the others are folded away. */
 const FIRST = ['level', 'player', 'eval'];
@@ -167,7 +167,7 @@ export class SeatsPanel {
 			const thinks = thinking?.player === player;
 			const line = thinks ? thinking.lines[0] : null;
 			let about = thinks ? 'thinking…' : lastMove(game, node, player);
-			if (line && table.mode === 'analyse') about = `depth ${line.depth}, ${viewWords(player === 'p2' ? flipped(line.score) : line.score)}, ${short(thinking.stats.nodes)} nodes`;
+			if (line && table.mode === 'analyse') about = `depth ${line.depth}, ${viewWords(player === 'p2' ? flipped(line.score) : line.score)}, ${short(thinking.stats.nodes)} ${plural(thinking.stats.nodes, 'node')}`;
 			const score = node?.board.scores?.[player === 'p1' ? 0 : 1];
 			const left = table.clock.shown(player, now);
 			const strip = byId(`strip-${player}`);

@@ -8,6 +8,8 @@ import { kept, newId, taken } from './record.js';
 /** What the tab has on its table, in its own memory. */
 const TAB = 'plyd.table.3';
 const GAME = 'plyd.game.1.';
+/** The game that was put on a table last and has no move yet: it is kept until it has one, and is not in the list. */
+const CHOSEN = 'plyd.chosen.1';
 /** The names of games; apart from the games, so that a tab which saves its game does not restore an old name. */
 const NAME = 'plyd.name.1.';
 /** The most unnamed games that are kept, and the most characters of them: browsers give a site five million. */
@@ -77,6 +79,17 @@ function entries() {
 	return found.sort((a, b) => b.at - a.at);
 }
 
+/** The game without moves that was chosen last, in a list, so that it is found in its place among the others. @returns {Entry[]} */
+function chosen() {
+	try {
+		// What stood behind the choice of games at a first visit was nobody's choice.
+		const entry = wasHere() ? JSON.parse(localStorage.getItem(CHOSEN)) : null;
+		return isWhole(entry?.saved) ? [{ ...entry, id: String(entry.saved.game.id), name: '' }] : [];
+	} catch {
+		return [];
+	}
+}
+
 const isWhole = (saved) => typeof saved?.game?.game === 'string' && Array.isArray(saved.game.moves) && saved.seats?.p1 && saved.seats?.p2;
 
 const read = (saved) => ({ ...saved, game: taken(saved.game) });
@@ -137,7 +150,7 @@ export async function restore() {
 			return saved;
 		}
 		// Without locks another tab might have any of them, so none is taken.
-		for (const { id, saved } of navigator.locks ? entries() : []) {
+		for (const { id, saved } of navigator.locks ? [...chosen(), ...entries()].sort((a, b) => b.at - a.at) : []) {
 			const table = readable(saved);
 			const release = table && await claim(id);
 			if (!release) continue;
@@ -185,15 +198,14 @@ export function keep(table, about, isTaken) {
 
 function write() {
 	const { game } = latest.saved;
-	// A game without moves and comments is not worth keeping.
-	if (!game.moves.length && !game.comments) {
-		forget(game.id);
-		return;
-	}
 	const text = JSON.stringify({ at: Date.now(), ...latest });
+	// Without moves and comments it is not worth a place in the list, which would fill with such games.
+	const isEmpty = !game.moves.length && !game.comments;
+	if (isEmpty) forget(game.id);
+	else if (chosen().some(({ id }) => id === game.id)) localStorage.removeItem(CHOSEN);
 	for (;;) {
 		try {
-			localStorage.setItem(GAME + game.id, text);
+			localStorage.setItem(isEmpty ? CHOSEN : GAME + game.id, text);
 			return;
 		} catch {
 			// Full: the oldest goes. Forbidden, or nothing left to go: the game is in the page all the same.

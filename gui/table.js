@@ -53,7 +53,10 @@ export class Table extends EventTarget {
 		this.settled = false;
 		/** The search that decides the move, if one runs. */
 		this.thinking = null;
-		/** Takes moves while they are tried instead of played. @type {((move: string) => void)|null} */
+		/**
+		 * Takes moves while they are tried instead of played. While it `hides`, nothing that an engine or a book found is shown.
+		 * @type {{play: (move: string) => void, hides: boolean}|null}
+		 */
 		this.trial = null;
 		/** A hint for this position. */
 		this.hint = null;
@@ -305,7 +308,7 @@ export class Table extends EventTarget {
 	play(move) {
 		if (!this.yours || !this.node.legal.includes(move)) return;
 		if (this.trial) {
-			this.trial(move);
+			this.trial.play(move);
 			return;
 		}
 		this.clock.press(performance.now());
@@ -371,9 +374,10 @@ export class Table extends EventTarget {
 		}
 	}
 
-	/** Plays on from the position on the board; what came after it stays in the tree. */
+	/** Plays on from the position on the board; what came after it stays in the tree. Moves are no longer tried, but played. */
 	playOn() {
 		this.paused = false;
+		this.trial = null;
 		this.game = record.cut(this.game);
 		this.refresh();
 	}

@@ -69,10 +69,17 @@ export function surer(first, second) {
 	return also && known.outcome === also.outcome && saysMore(also, known) ? second : first;
 }
 
+const isToThePly = ({ plies, margin }) => plies !== undefined || margin !== undefined;
+
+/** Whether a score proves a result with its distance or margin, so that there is no more to know. */
+export function isExact(score) {
+	const proof = proofOf(score);
+	return Boolean(proof && score.bound === 'exact' && isToThePly(proof));
+}
+
 function saysMore(proof, than) {
-	const isExact = ({ plies, margin }) => plies !== undefined || margin !== undefined;
-	if (isExact(proof) !== isExact(than)) return isExact(proof);
-	if (isExact(proof) || proof.plies_max === undefined) return false;
+	if (isToThePly(proof) !== isToThePly(than)) return isToThePly(proof);
+	if (isToThePly(proof) || proof.plies_max === undefined) return false;
 	return than.plies_max === undefined || proof.plies_max < than.plies_max;
 }
 

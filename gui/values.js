@@ -127,23 +127,27 @@ export class Values {
 		};
 	}
 
-	/** Colours the buttons of moves; says what the colours mean. */
-	paint() {
+	/**
+	 * Colours the buttons of moves; says what the colours mean.
+	 * @param {boolean} reviewed  whether a review stands in the place of the list that says what the book's numbers mean
+	 */
+	paint(reviewed) {
 		const grades = this.grades();
 		for (const button of document.querySelectorAll('#tools [data-move], #legal [data-move], .lines [data-move]')) {
 			const grade = grades.get(button.dataset.move);
 			if (grade) button.dataset.value = grade.kind;
 			else delete button.dataset.value;
 		}
-		this.legend.hidden = !this.analysis.all;
-		if (this.legend.hidden || this.legend.dataset.of === this.analysis.player) return;
-		const { player } = this.analysis;
-		if (!player) return;
-		this.legend.dataset.of = player;
+		const isOfBook = !this.analysis.all && reviewed && grades.size > 0;
+		this.legend.hidden = !this.analysis.all && !isOfBook;
+		const player = isOfBook ? this.table.node.to_move : this.analysis.player;
+		const numbers = isOfBook ? this.book.legend : ' (number: plies, or + and −: points won and lost by)';
+		const key = `${player} ${isOfBook} ${numbers}`;
+		if (this.legend.hidden || !player || this.legend.dataset.of === key) return;
+		this.legend.dataset.of = key;
 		const sign = (kind) => el('span.sign', { 'data-value': kind, 'aria-hidden': 'true' });
-		this.legend.replaceChildren(`${playerName(player)} `, sign('win'), ' wins ', sign('draw'), ' draws ', sign('loss'),
-			' loses (number: plies, or ±margin). Estimates: ', sign('near'), ' close to the best, ', sign('less'), sign('poor'),
-			sign('bad'), ' worse.');
+		this.legend.replaceChildren(`${playerName(player)} `, sign('win'), ' wins ', sign('draw'), ' draws ', sign('loss'), ` loses${numbers}.`,
+			...isOfBook ? [] : [' Estimates: ', sign('near'), ' close to the best, ', sign('less'), sign('poor'), sign('bad'), ' worse.']);
 	}
 }
 

@@ -12,8 +12,11 @@ export const other = (player) => (player === 'p1' ? 'p2' : 'p1');
 /** @param {string} player  `p1`, `p2` or `chance` */
 export const playerName = (player) => (player === 'p1' ? 'Player 1' : player === 'p2' ? 'Player 2' : 'Chance');
 
+/** The noun for so many; `several` where its plural is not the usual one. */
+export const plural = (n, noun, several = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`) => (n === 1 ? noun : several);
+
 /** A count with its noun. */
-export const count = (n, noun) => `${n} ${noun}${n === 1 ? '' : 's'}`;
+export const count = (n, noun, several) => `${n} ${plural(n, noun, several)}`;
 
 /** Thousandths of a unit as a decimal with its sign. */
 export function units(thousandths) {
@@ -91,16 +94,31 @@ export function height(score, scale) {
 }
 
 /**
+ * How a game ended, the winner first: "You win: no move is left, and player 2 (the engine) loses."
  * @param {Array<{name: string, about: string}>} [by]  the endings that `describe` lists
- * @param {Player|null} [you]  the side of the one who reads it, if one plays
+ * @param {Player|null} [you]  the side of the one who reads it, if one plays against an engine
  */
 export function outcomeWords(outcome, by = [], you = null) {
-	const who = !outcome.winner ? 'A draw' : !you ? `${playerName(outcome.winner)} wins` : you === outcome.winner ? 'You win' : 'You lose';
-	const points = (you ?? outcome.winner) === 'p2' ? outcome.scores?.toReversed() : outcome.scores;
+	const { winner } = outcome;
+	const who = !winner ? 'A draw' : !you ? `${playerName(winner)} wins` : you === winner ? 'You win' : 'The engine wins';
+	const points = (winner ?? you) === 'p2' ? outcome.scores?.toReversed() : outcome.scores;
 	const scores = points ? `, ${points.join(' to ')}` : '';
-	const why = by.find((ending) => ending.name === outcome.by)?.about
-		?? (outcome.by === 'time' ? `${playerName(other(outcome.winner))}’s time is up.` : `(${outcome.by})`);
-	return `${who}${scores}. ${why}`;
+	return `${who}${scores}: ${causeWords(outcome, by, you)}.`;
+}
+
+/** Why a game ended: what the server says of such an end, up to its consequence, with the side to move by name. */
+function causeWords({ winner, by: name }, by, you) {
+	const about = by.find((ending) => ending.name === name)?.about;
+	const loser = winner && other(winner);
+	if (!about) return name === 'time' ? `${playerName(loser).toLowerCase()}’s time is up` : name.replaceAll('_', ' ');
+	const MOVER = 'the side to move';
+	const [, cause, rest] = /^([^:;]*)[:;]?\s*(.*?)\.?$/s.exec(about);
+	// "No move is left: the side to move loses" says of whom only behind the colon.
+	const text = rest.includes(MOVER) && !cause.includes(MOVER) ? `${cause}, and ${rest}` : cause.replace(/\.$/, '');
+	const named = loser && `${playerName(loser).toLowerCase()}${you && you === winner ? ' (the engine)' : ''}`;
+	// Whoever has to move at the end of a game that ends by it has lost: only then is the side known.
+	const said = named && /loses\b/.test(rest) ? text.replaceAll(MOVER, named) : text;
+	return said.replaceAll('`', '').replace(/^./, (letter) => letter.toLowerCase());
 }
 
 /** The name of a cell as move texts write it: `d4` where letters name the columns, else row and column. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boardWords, clockWords, flipped, height, outcomeWords, scoreWords, viewWords } from '../words.js';
+import { boardWords, clockWords, count, flipped, height, outcomeWords, plural, scoreWords, viewWords } from '../words.js';
 
 test('scores are named', () => {
 	const cases = [
@@ -50,15 +50,32 @@ test('heights keep their order, and only what is proven reaches the ends', () =>
 	assert.equal(height(undefined, 2000), null);
 });
 
-test('outcomes name the winner first', () => {
-	const by = [{ name: 'full', about: 'Every cell has a value.' }];
-	assert.equal(outcomeWords({ winner: 'p2', by: 'full', scores: [1, 35] }, by), 'Player 2 wins, 35 to 1. Every cell has a value.');
-	assert.equal(outcomeWords({ winner: null, by: 'odd' }), 'A draw. (odd)');
-	// Whoever played is told so, with the own points first.
+test('outcomes name the winner first, and the side to move that lost', () => {
+	const by = [
+		{ name: 'full', about: 'Every cell has a value; more points win.' }, { name: 'stuck', about: 'No move is left: the side to move loses.' },
+		{ name: 'shut', about: 'The L of the side to move has no other place: it loses.' }, { name: 'k', about: 'A K is on the board, as the rule `win` counts it.' },
+		{ name: 'won', about: 'The side to move has three in a row: the side to move wins.' },
+	];
 	const full = { winner: 'p2', by: 'full', scores: [1, 35] };
-	assert.equal(outcomeWords(full, by, 'p1'), 'You lose, 1 to 35. Every cell has a value.');
-	assert.equal(outcomeWords(full, by, 'p2'), 'You win, 35 to 1. Every cell has a value.');
-	assert.equal(outcomeWords({ winner: null, by: 'odd' }, by, 'p1'), 'A draw. (odd)');
+	assert.equal(outcomeWords(full, by), 'Player 2 wins, 35 to 1: every cell has a value.');
+	assert.equal(outcomeWords(full, by, 'p1'), 'The engine wins, 35 to 1: every cell has a value.');
+	assert.equal(outcomeWords(full, by, 'p2'), 'You win, 35 to 1: every cell has a value.');
+	assert.equal(outcomeWords({ winner: null, by: 'odd_end', scores: [1, 2] }, by, 'p2'), 'A draw, 2 to 1: odd end.');
+	assert.equal(outcomeWords({ winner: 'p1', by: 'k' }, by, 'p1'), 'You win: a K is on the board, as the rule win counts it.');
+	const stuck = { winner: 'p1', by: 'stuck' };
+	assert.equal(outcomeWords(stuck, by), 'Player 1 wins: no move is left, and player 2 loses.');
+	assert.equal(outcomeWords(stuck, by, 'p1'), 'You win: no move is left, and player 2 (the engine) loses.');
+	assert.equal(outcomeWords(stuck, by, 'p2'), 'The engine wins: no move is left, and player 2 loses.');
+	assert.equal(outcomeWords({ winner: 'p1', by: 'shut' }, by, 'p1'), 'You win: the L of player 2 (the engine) has no other place.');
+	// Nobody is named by a rule under which the side to move wins.
+	assert.doesNotMatch(outcomeWords({ winner: 'p1', by: 'won' }, by), /player 2/);
+});
+
+test('one is one, and several have their plural', () => {
+	assert.deepEqual([0, 1, 2].map((n) => count(n, 'game')), ['0 games', '1 game', '2 games']);
+	assert.deepEqual([1, 2].map((n) => count(n, 'ply')), ['1 ply', '2 plies']);
+	assert.deepEqual([1, 2].map((n) => count(n, 'day')), ['1 day', '2 days']);
+	assert.deepEqual([1, 2].map((n) => plural(n, 'wins', 'win')), ['wins', 'win']);
 });
 
 test('the figure of a player is the player', () => {
@@ -99,7 +116,7 @@ test('whoever is to move, a score is from player 1’s view and a proof names th
 });
 
 test('an outcome on the clock says whose time is up', () => {
-	assert.match(outcomeWords({ winner: 'p1', by: 'time' }), /^Player 1 wins\. Player 2’s time is up\.$/);
+	assert.match(outcomeWords({ winner: 'p1', by: 'time' }), /^Player 1 wins: player 2’s time is up\.$/);
 });
 
 test('a line without a score has none from the other side either', () => {

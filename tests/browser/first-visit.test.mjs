@@ -83,7 +83,7 @@ for (const [game, answers] of Object.entries(LESSONS)) {
         await lesson.locator(`[data-cell="${answer[0]}"]`).click();
         if (answer[1]) await lesson.locator('.tools button', { hasText: answer[1] }).click();
       }
-      await page.waitForFunction(() => /^Right/.test(document.querySelector('[data-testid="lesson-said"]')?.textContent));
+      await page.waitForFunction(() => /^(Right|You played .+)\./.test(document.querySelector('[data-testid="lesson-said"]')?.textContent));
       await byTest(page, 'lesson-next').click();
     }
     await lesson.waitFor({ state: 'hidden' });

@@ -15,7 +15,9 @@ async function taught(game) {
   return page;
 }
 
-const saysRight = (page) => page.waitForFunction(() => /^Right/.test(document.querySelector('[data-testid=lesson-said]')?.textContent));
+/** Waits until the lesson has said so. @param {RegExp} words */
+const lessonSays = (page, words) => page.waitForFunction(([source]) => (
+  new RegExp(source).test(document.querySelector('[data-testid=lesson-said]')?.textContent)), [words.source]);
 
 test('a first game is one that ends soon, against an opponent at level 1', async () => {
   const page = await visit(on, DESKTOP);
@@ -38,7 +40,8 @@ test('while a lesson is open, clicks on the large board play nothing; after it t
   const { x, y, width, height } = await cell.boundingBox();
   await page.mouse.click(x + width / 2, y + height / 2);
   await page.locator('#lesson [data-cell="2,2"]').click();
-  await saysRight(page);
+  // Any cell would do: none is right, and the one that was chosen is named.
+  await lessonSays(page, /^You played c3\.$/);
   assert.equal((await pageState(page)).plies, '0');
   await assertAccessible(page);
   await byTest(page, 'lesson-close').click();
@@ -53,7 +56,7 @@ test('keys play on the board of the lesson, wherever the focus is', async () => 
   await page.locator('#lesson [data-move]').first().waitFor();
   await page.evaluate(() => document.activeElement.blur());
   await page.keyboard.press('ArrowDown');
-  await saysRight(page);
+  await lessonSays(page, /^You played D \(down\)\.$/);
   assert.equal((await pageState(page)).plies, '0');
   await page.keyboard.press('Escape');
   await page.locator('#lesson').waitFor({ state: 'hidden' });
@@ -68,8 +71,8 @@ test('the end and the review speak of the one who plays, and the next game is of
   await quick(page);
   await newGame(page, 'isolation', { width: 4, height: 4 });
   await playOut(page);
-  assert.match(await byTest(page, 'outcome').textContent(), /^You (win|lose)\./);
-  assert.match(await byTest(page, 'status').textContent(), /wins\./);
+  assert.match(await byTest(page, 'outcome').textContent(), /^(You win|The engine wins): no move is left, and player [12]( \(the engine\))? loses\.$/);
+  assert.match(await byTest(page, 'status').textContent(), /wins: /);
   await byTest(page, 'review-game').click();
   await page.waitForFunction(() => /found/.test(document.querySelector('[data-testid=reviewed]')?.textContent));
   assert.match(await byTest(page, 'reviewed').textContent(), /^Mistakes found: \d+ by you.*, \d+ by the opponent/);

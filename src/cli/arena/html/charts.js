@@ -1,6 +1,6 @@
 /** Charts of a match, drawn for the width that they get, so that their text has the same size on any screen. */
 import { el, svg } from './dom.js';
-import { elo, grouped, meanTime, pointsOf, time } from './figures.js';
+import { counted, elo, grouped, meanTime, pointsOf, time } from './figures.js';
 
 /** The margin at a chart's right, so that the last number is not cut off. */
 const EDGE = 24;
@@ -123,9 +123,9 @@ export function gameLengths(lengths) {
       ...below(ticks(low, high, width < 500 ? 5 : 10).filter(Number.isInteger), x, bottom + 4, bottom)];
     columns.forEach((count, index) => {
       const from = low + index * wide;
-      const range = wide === 1 ? `${from}` : `${from} to ${from + wide - 1}`;
+      const range = wide === 1 ? counted(from, 'move') : `${from} to ${counted(from + wide - 1, 'move')}`;
       content.push(svg('rect.column', { x: left + index * each, y: y(count), width: Math.max(1, each - 1.5), height: bottom - y(count) },
-        svg('title', {}, `${range} moves: ${count} games`)));
+        svg('title', {}, `${range}: ${counted(count, 'game')}`)));
     });
     return { height: bottom + 26, content };
   });

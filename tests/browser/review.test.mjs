@@ -1,0 +1,257 @@
+// A review that tells nothing it is asked to hide, loses nothing when the server goes, and reads as a person expects.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertAccessible, byTest, clickCell, newGame, openIn, pageState, picture, quick, serve, stage, until, visit } from './support.mjs';
+
+const on = stage();
+const DESKTOP = { viewport: { width: 1280, height: 800 } };
+
+/** A page with a game of Isolation from its start, looked at in Analyse from its end. */
+async function looking(size, moves) {
+  const page = await visit(on, DESKTOP);
+  await until(page, (now) => now.choice === 'false');
+  await quick(page);
+  await newGame(page, 'isolation', { width: size, height: size });
+  const { text } = await pageState(page);
+  await byTest(page, 'load').click();
+  await byTest(page, 'load-text').fill(JSON.stringify({ record: 1, game: 'isolation', rules: { width: size, height: size }, start: text, moves }));
+  await byTest(page, 'load-submit').click();
+  await page.waitForSelector('#load-dialog', { state: 'hidden' });
+  await until(page, (now) => now.plies === String(moves.length));
+  await byTest(page, 'mode-analyse').click();
+  return page;
+}
+
+const says = (page, words) => page.waitForFunction(([source]) => (
+  new RegExp(source).test(document.querySelector('[data-testid=reviewed]')?.textContent)), [words.source]);
+
+const marks = (page) => page.locator('#history .review-mark').evaluateAll((all) => all.map((one) => one.dataset.mark));
+
+/** Reviews the game and waits for the end of it. */
+async function review(page) {
+  await byTest(page, 'review').click();
+  await ended(page);
+}
+
+const ended = (page) => page.waitForFunction(() => /^Review$/.test(document.querySelector('[data-testid=review]').textContent)
+  && !/^Reviewing|away/.test(document.querySelector('[data-testid=reviewed]')?.textContent ?? 'away'));
+
+async function goTo(page, ply) {
+  await byTest(page, 'slider').fill(String(ply));
+  await until(page, (now) => now.cursor === String(ply));
+}
+
+/** d4 and b5 are errors of player 2: proven at once, since the board is small. */
+const SMALL = ['a1', 'd4', 'b3', 'b5', 'd2'];
+
+test('while the better move is asked for, nothing on the page tells it; with the answer all of it is back', async () => {
+  // a1 throws away the win that the second player has; the book knows all of it.
+  const page = await looking(7, ['d4', 'a1']);
+  await review(page);
+  const seen = () => page.evaluate(() => ({
+    bar: getComputedStyle(document.getElementById('bar')).visibility,
+    values: document.querySelectorAll('.valued, #tools [data-value], #legal [data-value]').length,
+    line: document.querySelectorAll('#board .ghost.line, #board .arrow').length,
+    lines: [...document.querySelectorAll('#analysis .lines [data-rank], #analysis .lines [data-move]')].filter((one) => one.checkVisibility()).length,
+    best: document.querySelectorAll('[data-testid=best]').length,
+  }));
+  const nothing = { bar: 'hidden', values: 0, line: 0, lines: 0, best: 0 };
+  await goTo(page, 1);
+  await page.waitForFunction(() => document.querySelector('.valued'));
+  assert.notDeepEqual(await seen(), nothing, 'usually it is there');
+  await goTo(page, 2);
+  await byTest(page, 'find-better').click();
+  await until(page, (now) => now.cursor === '1');
+  await says(page, /Which move is better/);
+  // It stays so, whatever a search might find, and with all values asked for.
+  await byTest(page, 'values').check();
+  await page.locator('#analysis').hover();
+  for (let look = 0; look < 12; look += 1) {
+    assert.deepEqual(await seen(), nothing);
+    await page.waitForTimeout(100);
+  }
+  await picture(page, 'find-better', DESKTOP.viewport);
+  await clickCell(page, '0,0');
+  await says(page, /no, not that one/);
+  assert.deepEqual(await seen(), nothing);
+  await byTest(page, 'values').uncheck();
+  await clickCell(page, '0,3');
+  await says(page, /yes, that is better/);
+  await page.waitForFunction(() => document.querySelector('.valued') && document.querySelector('[data-testid=best]')
+    && getComputedStyle(document.getElementById('bar')).visibility === 'visible');
+  // So it is when one gives up: by looking elsewhere, and by asking for the answer.
+  await goTo(page, 2);
+  await byTest(page, 'find-better').click();
+  await says(page, /Which move is better/);
+  assert.equal((await seen()).bar, 'hidden');
+  await byTest(page, 'show-better').click();
+  await page.waitForFunction(() => document.querySelector('#board .ghost.line, #board .arrow')
+    && getComputedStyle(document.getElementById('bar')).visibility === 'visible');
+  await goTo(page, 2);
+  await byTest(page, 'find-better').click();
+  await says(page, /Which move is better/);
+  await goTo(page, 0);
+  await page.waitForFunction(() => getComputedStyle(document.getElementById('bar')).visibility === 'visible');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('a review that cannot begin keeps the marks, says that the server is away, and goes on by itself', async () => {
+  const page = await looking(6, SMALL);
+  await review(page);
+  const before = await marks(page);
+  assert.equal(before.length, SMALL.length);
+  for (const signal of ['SIGTERM', 'SIGKILL']) {
+    await on.server.stop(signal);
+    await until(page, (now) => now.connection === 'lost');
+    await byTest(page, 'review').click();
+    await says(page, /^The server is away\. The review begins when it is back\.$/);
+    assert.deepEqual(await marks(page), before);
+    // A server that ends in order says so itself.
+    if (signal === 'SIGKILL') assert.ok(await byTest(page, 'alert').isHidden());
+    on.server = await serve(on.server.port);
+    await until(page, (now) => now.connection === 'open');
+    await ended(page);
+    assert.deepEqual(await marks(page), before, 'and a second review knows no less');
+  }
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('a first review may be asked for without a server, and one that runs goes on where it was', async () => {
+  // On the usual board each move takes its time; the book has the first two.
+  const page = await looking(7, ['d4', 'f5', 'c6', 'd6', 'a5', 'b5']);
+  await on.server.stop('SIGKILL');
+  await until(page, (now) => now.connection === 'lost');
+  await byTest(page, 'review').click();
+  await says(page, /^The server is away\. The review begins when it is back\.$/);
+  on.server = await serve(on.server.port);
+  await says(page, /^Reviewing: [1-5] of 6 moves\.$/);
+  await on.server.stop('SIGTERM');
+  await says(page, /^The server is away\. The review goes on when it is back: \d of 6 moves done\.$/);
+  const done = Number(/(\d) of 6/.exec(await byTest(page, 'reviewed').textContent())[1]);
+  const sent = [];
+  page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => sent.push(JSON.parse(String(payload)))));
+  on.server = await serve(on.server.port);
+  await ended(page);
+  assert.equal((await marks(page)).length, 6);
+  // What was done is not done again.
+  const plies = sent.filter(({ cmd, session }) => cmd === 'go' && session === 'review').map(({ position }) => position.moves.length);
+  assert.ok(plies.length && Math.max(...plies) < 6 - done, `${plies} after ${done}`);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('“Play from here” ends the search for a better move, and loses nothing of the game', async () => {
+  const page = await looking(6, SMALL);
+  await review(page);
+  const listed = () => page.locator('#history [data-node]').evaluateAll((all) => all.map((one) => one.textContent.split(/[^\w. ]/)[0].trim()));
+  const [before, judged] = [await listed(), await marks(page)];
+  await goTo(page, 2);
+  await byTest(page, 'find-better').click();
+  await says(page, /Which move is better/);
+  await byTest(page, 'play-on').click();
+  assert.equal(await byTest(page, 'play-on').textContent(), 'Play from here');
+  await page.waitForFunction(() => !/Which move is better/.test(document.querySelector('[data-testid=reviewed]').textContent));
+  // The engine is to move, and does: a variation, or a move that was there.
+  await until(page, (now) => now.cursor === '2' && now.toMove === 'p1');
+  const after = await listed();
+  assert.ok(after.length >= before.length && after.length <= before.length + 1, String(after));
+  assert.deepEqual(await marks(page), judged, 'the moves that are not shown keep their marks');
+  // The way back to them, too.
+  await byTest(page, 'first').click();
+  await until(page, (now) => now.cursor === '0');
+  await page.keyboard.press('m');
+  await until(page, (now) => now.cursor === '2');
+  await page.keyboard.press('m');
+  await until(page, (now) => now.cursor === '4' && now.plies === '5');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('the best move stands beside each mistake, and a click shows it', async () => {
+  const page = await looking(6, SMALL);
+  await review(page);
+  const errors = (await marks(page)).filter((mark) => !/kept|best|was_lost|good|forced/.test(mark)).length;
+  const named = await byTest(page, 'best').allTextContents();
+  assert.equal(named.length, errors);
+  assert.match(named[0], /^Threw the win away\. Best was [a-f][1-6]\.$/);
+  await byTest(page, 'best').first().click();
+  await until(page, (now) => now.cursor === '1');
+  const move = /Best was (\w+)/.exec(named[0])[1];
+  await says(page, new RegExp(`^Better: ${move} `));
+  await page.waitForFunction(() => document.querySelector('#board .ghost.line'));
+  assert.equal((await pageState(page)).plies, '5');
+  await assertAccessible(page);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('the counts of a side have its own marks alone, in the words of `plyd review`, and the time that was spent', async () => {
+  const page = await looking(6, SMALL);
+  await review(page);
+  const [first, second, about] = await page.locator('[data-testid=counts] p').allTextContents();
+  assert.match(first, /^You: /);
+  assert.match(second, /^The opponent: /);
+  assert.doesNotMatch(first, /sooner|later|quicker|slower/, 'player 1 made no such move');
+  assert.match(second, /1 loses sooner than necessary/);
+  assert.match(about, /^Searched for up to 0\.5 s a move.*\+ is good for player 1, − for player 2\.$/);
+  await goTo(page, 0);
+  await says(page, /^Mistakes found: 0 by you, 1 by the opponent\. Go to a move to read about it\.$/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('in a review the list shows eight lines, and a legend says what the numbers of the book mean', async () => {
+  const moves = ['d4', 'f5', 'c6', 'd6', 'a5', 'b5', 'b3'];
+  const page = await looking(7, moves);
+  await review(page);
+  const lines = () => page.evaluate(() => {
+    const host = document.getElementById('history');
+    const tall = Math.max(...[...host.children].map((entry) => entry.getBoundingClientRect().height));
+    return Math.floor(host.clientHeight / (tall + 1));
+  });
+  assert.ok(await lines() >= 8, `${await lines()} lines`);
+  await byTest(page, 'legend').waitFor({ state: 'hidden' });
+  await goTo(page, 0);
+  await page.waitForFunction(() => document.querySelectorAll('.valued').length === 49);
+  assert.match(await byTest(page, 'legend').textContent(), /^Player 1 .*wins.*draws.*loses \(number: .*replies that win\)\.$/);
+  const legend = await byTest(page, 'legend').boundingBox();
+  assert.ok(legend.y > 0 && legend.y + legend.height < 800);
+  assert.ok(await lines() >= 8, `${await lines()} lines with a legend`);
+  for (const part of ['#strip-p1', '#strip-p2', '.controls', '[data-testid=graph]', '[data-testid=mistake-next]']) {
+    const box = await page.locator(part).boundingBox();
+    assert.ok(box.y >= 0 && box.y + box.height <= 800, part);
+  }
+  await picture(page, 'review-legend', DESKTOP.viewport);
+  await assertAccessible(page);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('a game that was chosen is there after a restart of the browser, before its first move', async () => {
+  const page = await visit(on, DESKTOP);
+  await until(page, (now) => now.choice === 'false');
+  const context = page.context();
+  // A game with a move is in the browser's list.
+  await newGame(page, 'isolation', { width: 5, height: 5 });
+  await byTest(page, 'pause').click();
+  await clickCell(page, '0,0');
+  await until(page, (now) => now.plies === '1');
+  await newGame(page, 'colosseum', { size: 5, seed: '3' });
+  const { text } = await pageState(page);
+  await page.waitForFunction(() => localStorage.getItem('plyd.chosen.1')?.includes('colosseum'));
+  await page.close();
+  // A tab's own memory ends with the browser.
+  const again = await openIn(context, on.server.url);
+  await until(again, (now) => now.game === 'colosseum' && now.text === text);
+  await byTest(again, 'library').click();
+  assert.equal(await again.locator('[data-own]').count(), 1, 'and it is not in the list before it has a move');
+  assert.match(await again.locator('[data-own] p').first().textContent(), /^1 move · /);
+  await byTest(again, 'library-close').click();
+  await byTest(again, 'mode-analyse').click();
+  await again.locator('#board .target').first().waitFor();
+  assert.equal(await byTest(again, 'slider').getAttribute('aria-valuetext'), 'after 0 of 0 plies');
+  assert.deepEqual(again.faults, []);
+  await context.close();
+});
