@@ -10,6 +10,9 @@ const REASONS = {
 	failed: 'The search failed; the server’s log says why.',
 };
 
+/** Plies of a line that are listed. */
+const SHOWN_PLIES = 12;
+
 export class AnalysisPanel {
 	#toggle = el('button', { testid: 'analyse', 'aria-pressed': 'false', title: 'Key A' }, 'Analyse');
 	#count = el('input.narrow', { type: 'number', min: 1, max: 20, step: 1, testid: 'multipv', 'aria-label': 'Lines' });
@@ -57,7 +60,9 @@ export class AnalysisPanel {
 		this.#lines.addEventListener('click', (event) => {
 			const rank = event.target.closest('[data-rank]')?.dataset.rank;
 			const line = analysis.lines.find((one) => String(one.rank) === rank);
-			if (line && table.yours) table.play(line.move);
+			const ply = Number(event.target.closest('[data-ply]')?.dataset.ply ?? 0);
+			if (line && ply > 0) table.walk(line.pv.slice(0, ply + 1));
+			else if (line && table.yours) table.play(line.move);
 		});
 		this.#graph.addEventListener('click', (event) => {
 			const box = this.#graph.getBoundingClientRect();
@@ -183,9 +188,9 @@ export class AnalysisPanel {
 			button.dataset.move = line.move;
 			const words = viewWords(analysis.player === 'p2' && line.score ? flipped(line.score) : line.score);
 			button.dataset.score = words;
-			button.title = `${playerName(analysis.player)} to move; depth ${line.depth}; click to play it`;
+			button.title = `${playerName(analysis.player)} to move; depth ${line.depth}; click to play it, or a later move to walk the line up to there`;
 			button.querySelector('.score').textContent = words;
-			button.querySelector('.pv').textContent = line.pv.slice(0, 12).join('  ');
+			drawPv(button.querySelector('.pv'), line.pv.slice(0, SHOWN_PLIES));
 		});
 	}
 
@@ -229,6 +234,15 @@ export class AnalysisPanel {
 		const line = this.review?.line ?? table.hint?.line?.pv ?? (table.trial?.hides ? null : hovered?.pv ?? found) ?? [];
 		this.board.showPv(table.node && table.connection.isOpen ? line : []);
 	}
+}
+
+/** Writes the plies of a line, each an element of its own; those that stay are kept, so that a pointer stays on them. */
+function drawPv(host, pv) {
+	while (host.children.length > pv.length) host.lastElementChild.remove();
+	pv.forEach((move, ply) => {
+		const shown = host.children[ply] ?? host.appendChild(el('span', { 'data-ply': ply }));
+		if (shown.textContent !== move) shown.textContent = move;
+	});
 }
 
 /** The newest score up to the position on the board, shown until that position is searched itself. */

@@ -324,6 +324,14 @@ export class Table extends EventTarget {
 		this.#advance(move);
 	}
 
+	/** Plays plies of a line for whoever is to move: from the position on the board on they are a variation. @param {string[]} line */
+	walk(line) {
+		if (!this.settled || this.outcome || this.trial || !line.length) return;
+		this.paused = true;
+		this.#stopThinking();
+		this.#look(line.reduce(record.played, this.game));
+	}
+
 	// What one may ask for
 
 	/** Looks at the position after so many plies; what was played stays. */

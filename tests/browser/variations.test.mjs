@@ -50,7 +50,6 @@ async function becomes(page, expected) {
 test('a move in the past is a variation of an analysis, and the game itself while one plays', async () => {
   const page = await analysed('d4 b3 e6 c5');
   await byTest(page, 'mode-analyse').click();
-  await byTest(page, 'analyse').click();
   await page.locator('#history [data-ply="2"]').click();
   await until(page, (now) => now.cursor === '2');
   await play(page, 'f5');
@@ -82,7 +81,6 @@ test('a move in the past is a variation of an analysis, and the game itself whil
 test('a variation is promoted, commented, deleted once that is confirmed, and put back', async () => {
   const page = await analysed('d4 b3 e6 c5');
   await byTest(page, 'mode-analyse').click();
-  await byTest(page, 'analyse').click();
   await page.locator('#history [data-ply="2"]').click();
   await until(page, (now) => now.cursor === '2');
   await play(page, 'f5');
@@ -167,7 +165,6 @@ test('engines play on in the branch that is shown', async () => {
   await quick(page);
   await newGame(page, 'isolation', { width: 5, height: 5 }, { moves: 'c3 a2 d5 b4' });
   await byTest(page, 'mode-analyse').click();
-  await byTest(page, 'analyse').click();
   await page.locator('#history [data-ply="2"]').click();
   await until(page, (now) => now.cursor === '2' && now.toMove === 'p1');
   await page.locator('#board .target:not([data-move="d5"])').first().click();
@@ -175,5 +172,25 @@ test('engines play on in the branch that is shown', async () => {
   const { plies } = await pageState(page);
   assert.equal(plies, '4');
   assert.match(await tree(page), /^Start c3 a2 d5 \(\S+ \S+\) b4$/);
+  await page.context().close();
+});
+
+test('a click on a later move of a line walks the line up to it, as a variation', async () => {
+  const page = await visit(on);
+  await quick(page);
+  await newGame(page, 'colosseum', { size: 6, seed: '7' });
+  await byTest(page, 'mode-analyse').click();
+  const third = page.locator('.lines [data-rank="1"] [data-ply="2"]');
+  await third.waitFor();
+  // It may be shown before the search has ended: what stands there when it is clicked counts.
+  const line = await page.locator('.lines [data-rank="1"] [data-ply]').evaluateAll((plies) => {
+    plies[2].click();
+    return plies.map((ply) => ply.textContent);
+  });
+  await until(page, (now) => now.cursor === '3');
+  const moves = await page.evaluate(() => [...document.querySelectorAll('#history [data-move]')].map((move) => move.dataset.move));
+  const shown = moves.length ? moves.slice(0, 3) : await page.locator('#history').innerText();
+  assert.ok(line.slice(0, 3).every((move) => shown.includes(move)), `${line} in ${shown}`);
+  assert.deepEqual(page.faults, []);
   await page.context().close();
 });
