@@ -101,6 +101,9 @@ export class ReviewPanel {
 		this.#endTrial();
 		if (this.review.progress) this.review.stop();
 		this.root.hidden = true;
+		this.#counts.replaceChildren();
+		this.#about.replaceChildren();
+		this.moves.draw();
 		this.changed();
 	}
 
