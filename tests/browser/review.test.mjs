@@ -225,6 +225,8 @@ test('in a review the list shows eight lines, and a legend says what the numbers
   await goTo(page, 0);
   await page.waitForFunction(() => document.querySelectorAll('.valued').length === 49);
   assert.match(await byTest(page, 'legend').textContent(), /^Player 1 .*wins.*draws.*loses \(number: .*replies that win\)\.$/);
+  assert.match(await page.locator('[data-graph-ply="1"] title').textContent(), /^after 1 ply: /);
+  assert.match(await page.locator('[data-graph-ply="2"] title').textContent(), /^after 2 plies: /);
   const legend = await byTest(page, 'legend').boundingBox();
   assert.ok(legend.y > 0 && legend.y + legend.height < 800);
   assert.ok(await lines() >= 8, `${await lines()} lines with a legend`);
