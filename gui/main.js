@@ -438,7 +438,8 @@ document.addEventListener('keydown', (event) => {
 setInterval(() => { if (table.clock.running && table.clock.counts) seats.drawStrips(); }, 100);
 
 onReturn((game) => table.put(game), async (address) => {
-	if (!await openAddress(() => readAddress(address)) && table.game) refuseAddress(table.game);
+	const isThere = await openAddress(() => readAddress(address)).catch((error) => alert(error.message, false));
+	if (!isThere && table.game) refuseAddress(table.game);
 });
 
 draw();

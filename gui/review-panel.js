@@ -69,7 +69,6 @@ export class ReviewPanel {
 	constructor(table, hasExact, board, moves, changed) {
 		Object.assign(this, { table, board, moves, changed });
 		this.review = new Review(table, hasExact);
-		table.connection.addEventListener('lost', () => this.draw());
 		const button = (testid, title, act, label) => {
 			this.#buttons[testid] = el('button', { testid, title, onclick: act }, label);
 			return this.#buttons[testid];
@@ -101,6 +100,9 @@ export class ReviewPanel {
 		this.#endTrial();
 		if (this.review.progress) this.review.stop();
 		this.root.hidden = true;
+		this.#counts.replaceChildren();
+		this.#about.replaceChildren();
+		this.moves.draw();
 		this.changed();
 	}
 

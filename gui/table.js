@@ -53,10 +53,7 @@ export class Table extends EventTarget {
 		this.settled = false;
 		/** The search that decides the move, if one runs. */
 		this.thinking = null;
-		/**
-		 * Takes moves while they are tried instead of played. While it `hides`, nothing that an engine or a book found is shown.
-		 * @type {{play: (move: string) => void, hides: boolean}|null}
-		 */
+		/** Takes moves that are tried, not played; while it `hides`, no value is shown. @type {{play: (move: string) => void, hides: boolean}|null} */
 		this.trial = null;
 		/** A hint for this position. */
 		this.hint = null;

@@ -141,7 +141,7 @@ export class Values {
 		const isOfBook = !this.analysis.all && reviewed && grades.size > 0;
 		this.legend.hidden = !this.analysis.all && !isOfBook;
 		const player = isOfBook ? this.table.node.to_move : this.analysis.player;
-		const numbers = isOfBook ? this.book.legend : ' (number: plies, or + and −: points won and lost by)';
+		const numbers = isOfBook ? this.book.legend : ' (number: plies, or ± points)';
 		const key = `${player} ${isOfBook} ${numbers}`;
 		if (this.legend.hidden || !player || this.legend.dataset.of === key) return;
 		this.legend.dataset.of = key;

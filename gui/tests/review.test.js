@@ -1,6 +1,7 @@
 // What a review makes of proofs: they hold for what follows, and a loss is proven before a move is blamed for it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ConnectionLost } from '../plyd/errors.js';
 import { fresh } from '../record.js';
 import { carryOn, Review } from '../review.js';
 import { Table } from '../table.js';
@@ -26,6 +27,7 @@ class Server extends EventTarget {
 	isOpen = true;
 	hello = { features: ['decisive'] };
 	searched = [];
+	waiting = [];
 
 	constructor(answers) {
 		super();
@@ -33,7 +35,20 @@ class Server extends EventTarget {
 	}
 
 	async request(command) {
+		if (!this.isOpen) throw new ConnectionLost('not connected');
 		return command === 'newgame' ? {} : { outcome: null, to_move: 'p1', legal: ['a', 'b'], board: {}, decisive: 3000 };
+	}
+
+	/** The connection is lost, or there again. */
+	turn(isOpen) {
+		this.isOpen = isOpen;
+		this.hello = isOpen ? { features: ['decisive'] } : null;
+		if (!isOpen) this.dispatchEvent(new Event('lost'));
+		else for (const resolve of this.waiting.splice(0)) resolve();
+	}
+
+	opened() {
+		return new Promise((resolve) => { this.waiting.push(resolve); });
 	}
 
 	analyse({ searchmoves, limit }) {
@@ -50,7 +65,7 @@ async function reviewed(answers) {
 	const review = new Review(table, () => false);
 	await review.start({ time_ms: 400 });
 	assert.equal(review.trouble, '');
-	return { server, move: review.moves.get(0) };
+	return { server, review, move: review.moves.get(0) };
 }
 
 test('a move that seems to lose is no blunder where a longer search proves that all lose', async () => {
@@ -64,4 +79,46 @@ test('a move that seems to lose is no blunder where a longer search proves that 
 	assert.equal(unsure.mark, 'blunder');
 	const { move: threw } = await reviewed({ ...seen, b: { move: 'b', score: won(5) } });
 	assert.deepEqual([threw.mark, threw.better.move], ['threw_away', 'b']);
+});
+
+test('a second review knows no less than the first', async () => {
+	const seen = { '': { move: 'b', score: even, depth: 3 }, a: { move: 'a', score: lost(44) }, b: { move: 'b', score: won(5) } };
+	const { server, review } = await reviewed(seen);
+	const before = { ...review.moves.get(0) };
+	assert.equal(before.mark, 'threw_away');
+	// A busy server proves nothing this time.
+	server.answers = { '': { move: 'a', score: even, depth: 1 }, b: { move: 'b', score: even, depth: 1 } };
+	await review.start({ time_ms: 400 });
+	assert.deepEqual({ ...review.moves.get(0) }, before);
+});
+
+test('of two estimates the deeper one counts, and the earlier one if they are as deep', async () => {
+	const at = (depth, worth) => ({ '': { move: 'b', score: { bound: 'exact', eval: 3000 }, depth }, a: { move: 'a', score: { bound: 'exact', eval: worth } } });
+	const { server, review, move } = await reviewed(at(5, -3000));
+	assert.equal(move.mark, 'blunder');
+	for (const [depth, mark] of [[4, 'blunder'], [5, 'blunder'], [6, 'good']]) {
+		server.answers = at(depth, 2990);
+		await review.start({ time_ms: 400 });
+		assert.equal(review.moves.get(0).mark, mark, `depth ${depth}`);
+	}
+});
+
+test('a review without a server keeps what is known, waits, and begins once the server is back', async () => {
+	const { server, review } = await reviewed({ '': { move: 'b', score: won(5), depth: 3 }, a: { move: 'a', score: lost(4) } });
+	server.turn(false);
+	const count = server.searched.length;
+	const under = review.start({ time_ms: 400 });
+	assert.deepEqual([review.moves.get(0).mark, review.trouble, review.progress], ['threw_away', '', [0, 1]]);
+	server.turn(true);
+	await under;
+	assert.deepEqual([review.moves.get(0).mark, review.trouble, review.progress], ['threw_away', '', null]);
+	assert.ok(server.searched.length > count);
+	// Whoever stops it waits for nothing.
+	server.turn(false);
+	const stopped = review.start({ time_ms: 400 });
+	review.stop();
+	assert.equal(review.progress, null);
+	server.turn(true);
+	await stopped;
+	assert.equal(review.progress, null);
 });

@@ -44,6 +44,13 @@ for (const [width, height] of WINDOWS) {
     assert.deepEqual([seen.inside, seen.at], [true, [true, true]], JSON.stringify(seen));
     const reconnect = await byTest(page, 'reconnect').boundingBox();
     assert.ok(reconnect.x >= 0 && reconnect.x + reconnect.width <= width && reconnect.y + reconnect.height <= height, 'the button is in the window');
+    // An address that only a server could show is refused in words, and they hide nothing of the message.
+    await page.evaluate(() => { location.hash = '#game=ijk'; });
+    await byTest(page, 'alert').waitFor();
+    assert.match(await byTest(page, 'alert').textContent(), /^The server is away\. /);
+    const [alert, lost] = await Promise.all(['#alert', '#connection'].map((part) => page.locator(part).boundingBox()));
+    assert.ok(alert.y + alert.height <= lost.y, JSON.stringify([alert, lost]));
+    await page.waitForFunction(() => location.hash.startsWith('#game=l-game'));
     on.server = await serve(on.server.port);
     await until(page, (now) => now.connection === 'open');
     await fits('with the server again');

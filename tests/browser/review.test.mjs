@@ -7,14 +7,14 @@ const on = stage();
 const DESKTOP = { viewport: { width: 1280, height: 800 } };
 
 /** A page with a game of Isolation from its start, looked at in Analyse from its end. */
-async function looking(size, moves) {
+async function looking(size, moves, opening) {
   const page = await visit(on, DESKTOP);
   await until(page, (now) => now.choice === 'false');
   await quick(page);
   await newGame(page, 'isolation', { width: size, height: size });
   const { text } = await pageState(page);
   await byTest(page, 'load').click();
-  await byTest(page, 'load-text').fill(JSON.stringify({ record: 1, game: 'isolation', rules: { width: size, height: size }, start: text, moves }));
+  await byTest(page, 'load-text').fill(JSON.stringify({ record: 1, game: 'isolation', rules: { width: size, height: size }, start: text, moves, opening }));
   await byTest(page, 'load-submit').click();
   await page.waitForSelector('#load-dialog', { state: 'hidden' });
   await until(page, (now) => now.plies === String(moves.length));
@@ -41,8 +41,13 @@ async function goTo(page, ply) {
   await until(page, (now) => now.cursor === String(ply));
 }
 
-/** d4 and b5 are errors of player 2: proven at once, since the board is small. */
-const SMALL = ['a1', 'd4', 'b3', 'b5', 'd2'];
+/**
+ * A game on a board so small that all is proven at once. Nobody chose the first two moves; e3 (ply 8) wins later than necessary,
+ * e5 loses sooner, b5 (ply 14) throws the win away. Player 1 has the odd plies.
+ */
+const SMALL = [5, ['d4', 'a2', 'b3', 'c3', 'a5', 'd1', 'c4', 'e3', 'e5', 'c2', 'd3', 'a3', 'c5', 'b5', 'e4'], 2];
+const MARKS = ['best_defence', 'kept_win', 'best_defence', 'kept_win', 'wins_later', 'lost_sooner', 'kept_win', 'kept_win', 'best_defence', 'threw_away',
+  'kept_win'];
 
 test('while the better move is asked for, nothing on the page tells it; with the answer all of it is back', async () => {
   // a1 throws away the win that the second player has; the book knows all of it.
@@ -97,10 +102,10 @@ test('while the better move is asked for, nothing on the page tells it; with the
 });
 
 test('a review that cannot begin keeps the marks, says that the server is away, and goes on by itself', async () => {
-  const page = await looking(6, SMALL);
+  const page = await looking(...SMALL);
   await review(page);
   const before = await marks(page);
-  assert.equal(before.length, SMALL.length);
+  assert.deepEqual(before, MARKS);
   for (const signal of ['SIGTERM', 'SIGKILL']) {
     await on.server.stop(signal);
     await until(page, (now) => now.connection === 'lost');
@@ -143,59 +148,63 @@ test('a first review may be asked for without a server, and one that runs goes o
 });
 
 test('“Play from here” ends the search for a better move, and loses nothing of the game', async () => {
-  const page = await looking(6, SMALL);
+  const page = await looking(...SMALL);
   await review(page);
   const listed = () => page.locator('#history [data-node]').evaluateAll((all) => all.map((one) => one.textContent.split(/[^\w. ]/)[0].trim()));
   const [before, judged] = [await listed(), await marks(page)];
-  await goTo(page, 2);
+  await goTo(page, 8);
   await byTest(page, 'find-better').click();
   await says(page, /Which move is better/);
-  await byTest(page, 'play-on').click();
   assert.equal(await byTest(page, 'play-on').textContent(), 'Play from here');
+  await byTest(page, 'play-on').click();
   await page.waitForFunction(() => !/Which move is better/.test(document.querySelector('[data-testid=reviewed]').textContent));
   // The engine is to move, and does: a variation, or a move that was there.
-  await until(page, (now) => now.cursor === '2' && now.toMove === 'p1');
+  await until(page, (now) => now.cursor === '8' && now.plies === '8' && now.toMove === 'p1');
   const after = await listed();
   assert.ok(after.length >= before.length && after.length <= before.length + 1, String(after));
   assert.deepEqual(await marks(page), judged, 'the moves that are not shown keep their marks');
   // The way back to them, too.
   await byTest(page, 'first').click();
   await until(page, (now) => now.cursor === '0');
-  await page.keyboard.press('m');
-  await until(page, (now) => now.cursor === '2');
-  await page.keyboard.press('m');
-  await until(page, (now) => now.cursor === '4' && now.plies === '5');
+  for (const ply of ['8', '9', '14']) {
+    await page.keyboard.press('m');
+    await until(page, (now) => now.cursor === ply);
+  }
+  assert.equal((await pageState(page)).plies, '15', 'to its end');
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });
 
 test('the best move stands beside each mistake, and a click shows it', async () => {
-  const page = await looking(6, SMALL);
+  const page = await looking(...SMALL);
   await review(page);
-  const errors = (await marks(page)).filter((mark) => !/kept|best|was_lost|good|forced/.test(mark)).length;
   const named = await byTest(page, 'best').allTextContents();
-  assert.equal(named.length, errors);
-  assert.match(named[0], /^Threw the win away\. Best was [a-f][1-6]\.$/);
+  assert.equal(named.length, 3);
+  assert.match(named[0], /^Wins later than necessary\. Best was [a-e][1-5]\.$/);
+  assert.match(named[1], /^Loses sooner than necessary\. Best was [a-e][1-5]\.$/);
+  assert.match(named[2], /^Threw the win away\. Best was b1\.$/);
   await byTest(page, 'best').first().click();
-  await until(page, (now) => now.cursor === '1');
+  await until(page, (now) => now.cursor === '7');
   const move = /Best was (\w+)/.exec(named[0])[1];
   await says(page, new RegExp(`^Better: ${move} `));
   await page.waitForFunction(() => document.querySelector('#board .ghost.line'));
-  assert.equal((await pageState(page)).plies, '5');
+  assert.equal((await pageState(page)).plies, '15');
   await assertAccessible(page);
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });
 
 test('the counts of a side have its own marks alone, in the words of `plyd review`, and the time that was spent', async () => {
-  const page = await looking(6, SMALL);
+  const page = await looking(...SMALL);
   await review(page);
   const [first, second, about] = await page.locator('[data-testid=counts] p').allTextContents();
   assert.match(first, /^You: /);
   assert.match(second, /^The opponent: /);
-  assert.doesNotMatch(first, /sooner|later|quicker|slower/, 'player 1 made no such move');
-  assert.match(second, /1 loses sooner than necessary/);
-  assert.match(about, /^Searched for up to 0\.5 s a move.*\+ is good for player 1, − for player 2\.$/);
+  assert.match(first, /1 loses sooner than necessary/);
+  assert.doesNotMatch(first, /wins|later/, 'player 1 won no later than necessary');
+  assert.match(second, /1 wins later than necessary/);
+  assert.doesNotMatch(second, /lose|loss|sooner/, 'player 2 lost by one move alone');
+  assert.match(about, /^Searched for up to 0\.5 s a move\. Scores: \+ is good for player 1, − for player 2\.$/);
   await goTo(page, 0);
   await says(page, /^Mistakes found: 0 by you, 1 by the opponent\. Go to a move to read about it\.$/);
   assert.deepEqual(page.faults, []);
@@ -216,6 +225,8 @@ test('in a review the list shows eight lines, and a legend says what the numbers
   await goTo(page, 0);
   await page.waitForFunction(() => document.querySelectorAll('.valued').length === 49);
   assert.match(await byTest(page, 'legend').textContent(), /^Player 1 .*wins.*draws.*loses \(number: .*replies that win\)\.$/);
+  assert.match(await page.locator('[data-graph-ply="1"] title').textContent(), /^after 1 ply: /);
+  assert.match(await page.locator('[data-graph-ply="2"] title').textContent(), /^after 2 plies: /);
   const legend = await byTest(page, 'legend').boundingBox();
   assert.ok(legend.y > 0 && legend.y + legend.height < 800);
   assert.ok(await lines() >= 8, `${await lines()} lines with a legend`);
@@ -246,6 +257,7 @@ test('a game that was chosen is there after a restart of the browser, before its
   const again = await openIn(context, on.server.url);
   await until(again, (now) => now.game === 'colosseum' && now.text === text);
   await byTest(again, 'library').click();
+  await again.locator('[data-own]').first().waitFor();
   assert.equal(await again.locator('[data-own]').count(), 1, 'and it is not in the list before it has a move');
   assert.match(await again.locator('[data-own] p').first().textContent(), /^1 move · /);
   await byTest(again, 'library-close').click();
