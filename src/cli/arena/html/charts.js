@@ -1,6 +1,6 @@
 /** Charts of a match, drawn for the width that they get, so that their text has the same size on any screen. */
 import { el, svg } from './dom.js';
-import { elo, grouped, meanTime, pointsOf, time } from './figures.js';
+import { counted, elo, grouped, meanTime, pointsOf, time } from './figures.js';
 
 /** The margin at a chart's right, so that the last number is not cut off. */
 const EDGE = 24;
@@ -66,7 +66,7 @@ export function ratingsChart(players, ratings) {
       const y = 8 + (index + (narrow ? 0.72 : 0.5)) * row;
       content.push(
         narrow ? words(players[player], 2, y - 13, 'start', 'of') : words(shortened(players[player], 34), left - 14, y + 5, 'end', 'of'),
-        svg('line.interval', { x1: x(value - error), x2: x(value + error), y1: y, y2: y }),
+        svg('line.interval', { x1: x(value - (error ?? 0)), x2: x(value + (error ?? 0)), y1: y, y2: y }),
         svg('circle.point', { cx: x(value), cy: y, r: 5 }, svg('title', {}, `${players[player]}: ${elo({ value, error })}`)));
     });
     return { height: bottom + 24, content };
@@ -125,7 +125,7 @@ export function gameLengths(lengths) {
       const from = low + index * wide;
       const range = wide === 1 ? `${from}` : `${from} to ${from + wide - 1}`;
       content.push(svg('rect.column', { x: left + index * each, y: y(count), width: Math.max(1, each - 1.5), height: bottom - y(count) },
-        svg('title', {}, `${range} moves: ${count} games`)));
+        svg('title', {}, `${range} moves: ${counted(count, 'game')}`)));
     });
     return { height: bottom + 26, content };
   });
