@@ -9,6 +9,9 @@ use crate::cli::styled;
 /// many.
 const FEW: u64 = 10;
 
+/// How the clocks of a player's description begin.
+const CLOCKS: [&str; 4] = ["time=", "tc=", "delay=", "bank="];
+
 /// What to think of a match in which many games were forfeited; none if they were few.
 pub(super) fn warning(summary: &Summary) -> Option<String> {
     let (games, forfeits) = (summary.games, summary.players.iter().map(PlayerStats::forfeits).sum::<u64>());
@@ -42,8 +45,7 @@ fn advice(game: &str, player: &str, stats: &PlayerStats) -> Vec<String> {
     let has = |kinds: &[ForfeitKind]| kinds.iter().any(|kind| stats.faults.contains_key(kind));
     let mut found = Vec::new();
     if has(&[ForfeitKind::Late]) {
-        let late = "late: more time, such as time=1s behind it, --margin 50ms, --forgive-stalls, fewer games at once";
-        found.push(late.to_owned());
+        found.push(against_lateness(player));
     }
     let Some(program) = player.split(',').find(|part| part.starts_with("cmd=")) else { return found };
     let gets_legal = player.split(',').any(|part| part == "legal=true");
@@ -54,6 +56,18 @@ fn advice(game: &str, player: &str, stats: &PlayerStats) -> Vec<String> {
         found.push(format!("`plyd conform --bot --game {game} \"{program}\"` checks what it answers"));
     }
     found
+}
+
+/// What helps a player that answers late, by what its clock is.
+fn against_lateness(player: &str) -> String {
+    let clock = player.split(',').find(|part| CLOCKS.iter().any(|name| part.starts_with(name)));
+    let first = match clock {
+        Some(clock) => format!("let it use a smaller share of its clock, or give it more than {clock}"),
+        None => "give it more time, such as time=1s behind it".to_owned(),
+    };
+    format!(
+        "late: {first}; --margin 50ms and --forgive-stalls forgive what the machine took; play fewer games at once"
+    )
 }
 
 #[cfg(test)]
@@ -72,14 +86,17 @@ mod tests {
     #[test]
     fn a_report_says_why_games_were_forfeited_and_what_helps() {
         assert_eq!(explained("isolation", "cmd=./bot", &stats(&[]), 20), "");
-        let late = stats(&[(ForfeitKind::Late, 19, 2, "8000 us after its 100ms")]);
+        let late = stats(&[(ForfeitKind::Late, 19, 2, "8.0ms after its 100ms")]);
         assert_eq!(
             explained("isolation", "cmd=./bot", &late, 20),
             "`cmd=./bot` forfeited 19 of its 20 games:\n  \
-             late 19, first in game 2: 8000 us after its 100ms\n  \
-             late: more time, such as time=1s behind it, --margin 50ms, --forgive-stalls, fewer games at once\n\n"
+             late 19, first in game 2: 8.0ms after its 100ms\n  \
+             late: give it more time, such as time=1s behind it; --margin 50ms and --forgive-stalls forgive what \
+             the machine took; play fewer games at once\n\n"
         );
-        let once = stats(&[(ForfeitKind::Late, 1, 7, "1 us after its 100ms")]);
+        let text = explained("isolation", "cmd=./bot,legal=true,time=1s", &late, 20);
+        assert!(text.contains("a smaller share of its clock, or give it more than time=1s;"), "{text}");
+        let once = stats(&[(ForfeitKind::Late, 1, 7, "1.0µs after its 100ms")]);
         let text = explained("isolation", "default", &once, 11);
         assert!(text.starts_with("`default` forfeited 1 of its 11 games:\n"), "{text}");
     }
