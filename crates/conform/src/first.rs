@@ -88,7 +88,7 @@ pub(super) fn answers(plan: &Plan, program: &Program) -> Result<(), NotChecked> 
             Heard::Nothing => return Ok(()),
             Heard::Foreign(line) => {
                 return Err(failed(format!(
-                    "its answers are not the JSON lines of this protocol, {JSON_LINES}: `{line}`"
+                    "its answers are not the JSON lines of this protocol: `{line}`; expected {JSON_LINES}"
                 )));
             }
             Heard::End => {
