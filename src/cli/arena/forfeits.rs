@@ -3,7 +3,7 @@
 //! Knows a player by the text that describes it alone, which is all that the records of a match keep.
 
 use crate::arena::{FirstFault, ForfeitKind, PlayerStats, Summary};
-use crate::cli::styled;
+use crate::cli::{styled, words};
 
 /// From this share of forfeited games on, the score of a match says little about strength: one game of so
 /// many.
@@ -17,7 +17,10 @@ pub(super) fn warning(summary: &Summary) -> Option<String> {
     let (games, forfeits) = (summary.games, summary.players.iter().map(PlayerStats::forfeits).sum::<u64>());
     let is_spoilt = forfeits > 0 && forfeits * FEW >= games;
     is_spoilt.then(|| {
-        format!("warning: {forfeits} of {games} games were forfeited: this is no measure of strength (reasons below)")
+        let (games, were) = (words::count(games, "game"), if forfeits == 1 { "was" } else { "were" });
+        format!(
+            "warning: {forfeits} of {games} {were} forfeited: this is no measure of strength (reasons below)"
+        )
     })
 }
 
@@ -28,7 +31,7 @@ pub(super) fn explained(game: &str, player: &str, stats: &PlayerStats, games: u6
         return String::new();
     }
     let player = styled::line(player);
-    let mut text = format!("`{player}` forfeited {forfeits} of its {games} games:\n");
+    let mut text = format!("`{player}` forfeited {forfeits} of its {}:\n", words::count(games, "game"));
     for (kind, FirstFault { game, message }) in &stats.first_faults {
         let count = stats.faults.get(kind).copied().unwrap_or_default();
         let message = styled::line(message);

@@ -146,8 +146,8 @@ impl<'m> Report<'m> {
             writeln!(out, "left out because a server was overloaded: {unplayed}; they count for nobody")?;
         }
         if matches!(self.ended, Ended::Interrupted | Ended::Overloaded) {
-            let left = grouped(self.scheduled as u64 - games);
-            writeln!(out, "{left} games are left: with --record the same command goes on")?;
+            let left = words::count(self.scheduled as u64 - games, "game");
+            writeln!(out, "left: {left}; with --record the same command goes on")?;
         }
         if let Some(shard) = self.shard {
             writeln!(out, "this is shard {shard}: `plyd arena --merge` makes the report of the whole match")?;

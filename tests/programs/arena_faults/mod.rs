@@ -260,7 +260,7 @@ fn a_report_says_why_games_were_forfeited() {
     };
     let text = report("cmd=./stub illegal,nodes=1");
     for word in [
-        "warning: 1 of 2 games were forfeited: this is no measure of strength",
+        "warning: 1 of 2 games was forfeited: this is no measure of strength",
         "`cmd=./stub illegal,nodes=1` forfeited 1 of its 2 games:",
         "illegal 1, first in game 1: `1 1 N`: ",
         "`,legal=true` behind it",
@@ -343,7 +343,9 @@ fn players_that_do_not_begin_end_the_command() {
         let output = process::output(command(&place.0, &[&ONE_MOVE[..], &OLD_TIMEOUT, &players].concat()));
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{player}: {text}");
-        assert!(text.contains(word), "{player} without `{word}`: {text}");
+        for word in [word, "leave out its --player"] {
+            assert!(text.contains(word), "{player} without `{word}`: {text}");
+        }
         assert!(output.stdout.is_empty(), "{player}");
     }
 }
