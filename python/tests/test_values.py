@@ -1,9 +1,11 @@
 """The values of the package, without an engine: scores, limits, options, where the engine is found."""
 
 import asyncio
+import dataclasses
 import json
 import os
 import pathlib
+import pickle
 import re
 import sys
 import tempfile
@@ -84,6 +86,21 @@ class Limits(unittest.TestCase):
         ]:  # fmt: skip
             with self.subTest(limit=limit, mode=mode):
                 self.assertEqual(self.fields(limit, mode), expected)
+
+    def test_are_given_by_their_names_in_seconds(self):
+        with self.assertRaisesRegex(TypeError, re.escape("Limit(time=0.5) is half a second, not Limit(500)")):
+            plyd.Limit(500)
+        half = plyd.Limit(time=0.5)
+        self.assertEqual(dataclasses.replace(half, nodes=5), plyd.Limit(time=0.5, nodes=5))
+        self.assertEqual(pickle.loads(pickle.dumps(half)), half)
+
+    def test_end_a_search_for_a_move(self):
+        for limit in [plyd.Limit(), plyd.Limit(hard=1), plyd.Limit(overhead=0.1)]:
+            with self.subTest(limit=limit), self.assertRaisesRegex(ValueError, r"needs an end: Limit\(time=0\.5\)"):
+                limit.ends("move")
+        plyd.Limit().ends("analyse")
+        with self.assertRaisesRegex(ValueError, "needs an end"):
+            asyncio.run(plyd.AsyncEngine("127.0.0.1:1").go("colosseum", plyd.Limit()))
 
     def test_have_one_clock(self):
         with self.assertRaises(ValueError):

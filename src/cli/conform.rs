@@ -4,6 +4,8 @@
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -120,7 +122,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         log: args.log,
         reaper,
     };
-    let rows = conform::run(&plan).map_err(|error| Failure::Failed(error.to_string()))?;
+    let rows = checked(&plan, args.json, out)?;
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let report = Report {
         passed: count(Verdict::Passed),
@@ -134,7 +136,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     } else {
         show(&report, out)?;
         let closed = LineError::Closed.to_string();
-        let has_ended = rows.iter().any(|row| row.came == closed);
+        let has_ended = rows.iter().any(|row| row.came.starts_with(&closed));
         if has_ended && matches!(plan.address, Address::Program(_)) && !args.log {
             writeln!(
                 out,
@@ -274,13 +276,35 @@ fn called(text: &str) -> Result<Called, String> {
     Ok(Called { address, token })
 }
 
-fn show(report: &Report<'_>, out: &mut impl Write) -> Result<(), Failure> {
-    let mut table = Columns::new(["group", "check", "verdict", "ms"]);
-    for row in report.checks {
-        let (group, check) = (row.group.to_owned(), row.check.to_owned());
-        table.row([group, check, row.verdict.name().to_owned(), row.time_ms.to_string()]);
+/// Runs the checks and, for people, prints each one as soon as it has ended: all of them take a minute.
+fn checked(plan: &Plan, is_json: bool, out: &mut impl Write) -> Result<Vec<Row>, Failure> {
+    let failed = |error: conform::NotChecked| Failure::Failed(error.to_string());
+    if is_json {
+        return conform::run(plan).map_err(failed);
     }
-    writeln!(out, "{table}")?;
+    let (sender, ended) = channel();
+    thread::scope(|scope| {
+        let running = scope.spawn(move || {
+            conform::run_seen(plan, |row| {
+                let _nobody_reads = sender.send(row.clone());
+            })
+        });
+        // If nobody reads them, the checks are run to their end all the same: they have started programs.
+        let shown = ended.iter().map(|row| show_row(&row, out)).fold(Ok(()), Result::and);
+        let rows = running.join().expect("a check that panics is a bug of ours").map_err(failed)?;
+        shown.map(|()| rows)
+    })
+}
+
+fn show_row(row: &Row, out: &mut impl Write) -> Result<(), Failure> {
+    let name = format!("{}/{}", row.group, row.check);
+    writeln!(out, "{name:<34} {:<8} {:>6} ms", row.verdict.name(), row.time_ms)?;
+    Ok(out.flush()?)
+}
+
+/// What was wrong, and the sum.
+fn show(report: &Report<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    writeln!(out)?;
     for row in report.checks.iter().filter(|row| row.verdict != Verdict::Passed) {
         writeln!(out, "{}/{}: {}", row.group, row.check, row.verdict.name())?;
         // Both may quote what the server wrote.

@@ -92,7 +92,9 @@ fn show(view: &FleetStatus, _: Colours, out: &mut impl Write) -> Result<(), Fail
         ]);
     }
     match view.queue {
-        Some(QueueStatus { waiting, taken }) => writeln!(out, "{waiting} pairs wait, {taken} are taken")?,
+        Some(QueueStatus { waiting, taken }) => {
+            writeln!(out, "pairs that wait: {waiting}, that are taken: {taken}")?;
+        }
         None => writeln!(out, "there is no queue yet: `plyd arena --nats` makes it")?,
     }
     writeln!(out, "\n{matches}\n{workers}")?;

@@ -2,7 +2,7 @@
 //!
 //! Asks as a client does, so that the answer says that clients are answered.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use plyd_protocol::{self as wire, Command, ErrorCode, Message};
 
 use super::failure::Failure;
-use super::parse;
 use super::token_file::read_token;
-use crate::client::{Address, Client, ClientError, LineError};
+use super::{over_tls, parse};
+use crate::client::{Address, Client, ClientError};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -47,7 +47,7 @@ enum Place {
     Page(String, String),
 }
 
-/// The most of a page's answer that is read: its status stands in the first line.
+/// The most of a page's answer that is read: its status stands in the first line, and why behind a short head.
 const HEAD_BYTES: u64 = 1 << 10;
 
 fn place(text: &str) -> Result<Place, String> {
@@ -109,30 +109,19 @@ fn greet(address: &Address, token: Option<String>, timeout: Duration) -> Result<
     }
 }
 
-/// Why there is no answer. A server of TLS closes a connection that speaks something else.
+/// Why there is no answer, and what else can be asked.
 fn unanswered(address: &Address, error: &ClientError) -> String {
-    let is_cut = match error {
-        ClientError::Line(LineError::Closed) => true,
-        ClientError::Line(LineError::Connect(error)) => matches!(
-            error.kind(),
-            ErrorKind::ConnectionReset | ErrorKind::InvalidData | ErrorKind::UnexpectedEof
-        ),
-        _ => false,
-    };
-    match address {
-        Address::Tcp(place) if is_cut => format!("{error}. {}", over_tls(&format!("tls={place}"))),
-        Address::WebSocket(place) if is_cut => format!("{error}. {}", over_tls(&format!("wss={place}"))),
-        _ => error.to_string(),
-    }
+    let said = over_tls::unanswered(address, error);
+    if said == error.to_string() { said } else { format!("{said}; {PAGE}") }
 }
 
 /// What to ask instead, if TLS is served there.
 fn over_tls(place: &str) -> String {
-    format!(
-        "If it serves TLS, ask {place} by a name that its certificate has; or ask the page of its metrics: \
-         http://HOST:PORT/readyz"
-    )
+    format!("{}; {PAGE}", over_tls::instead(place))
 }
+
+/// What answers without TLS.
+const PAGE: &str = "or ask the page of its metrics: http://HOST:PORT/readyz";
 
 /// Asks for a page.
 fn get(host: &str, path: &str) -> Result<(), String> {
@@ -142,10 +131,13 @@ fn get(host: &str, path: &str) -> Result<(), String> {
         stream.write_all(request.as_bytes())?;
         let mut head = Vec::new();
         stream.take(HEAD_BYTES).read_to_end(&mut head)?;
-        let line = head.split(|byte| *byte == b'\r' || *byte == b'\n').next().unwrap_or_default();
-        Ok::<_, io::Error>(String::from_utf8_lossy(line).into_owned())
+        let text = String::from_utf8_lossy(&head);
+        let line = text.split(['\r', '\n']).next().unwrap_or_default().to_owned();
+        // The page says below its head why it is not well.
+        let body = text.split_once("\r\n\r\n").map(|(_, body)| body.trim()).unwrap_or_default();
+        Ok::<_, io::Error>((line, body.lines().next().unwrap_or_default().to_owned()))
     })();
-    let status = status.map_err(|error| format!("cannot ask {host}: {error}"))?;
+    let (status, why) = status.map_err(|error| format!("cannot ask {host}: {error}"))?;
     let mut words = status.split(' ');
     match (words.next(), words.next()) {
         (Some(version), Some("200")) if version.starts_with("HTTP/1.") => Ok(()),
@@ -153,6 +145,9 @@ fn get(host: &str, path: &str) -> Result<(), String> {
         (Some(""), _) => Err(format!("it closes the connection. {}", over_tls(&format!("tls={host}")))),
         _ if status.starts_with('\u{15}') => {
             Err(format!("it answers no HTTP. {}", over_tls(&format!("tls={host}"))))
+        }
+        (Some(version), Some(_)) if version.starts_with("HTTP/1.") && !why.is_empty() => {
+            Err(format!("it answers `{}`: {}", wire::echo(&status), wire::echo(&why)))
         }
         _ => Err(format!("it answers `{}`", wire::echo(&status))),
     }

@@ -1,7 +1,9 @@
 //! What a mistake on the command line may have meant, where a guess by similar letters leads astray.
 
 use clap::builder::StyledStr;
-use clap::error::{ContextKind, ContextValue, Error};
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+use crate::engine::Entry;
 
 /// Options that a command lacks, and what does the same there.
 const OPTIONS: [(&str, &[&str], &str); 3] = [
@@ -25,7 +27,13 @@ const COMMANDS: [(&[&str], &str); 1] = [(
 )];
 
 /// The error about these arguments with the hint that fits it, in place of the guesses.
-pub(super) fn hinted(mut error: Error, arguments: &[String]) -> Error {
+pub(super) fn hinted(mut error: Error, arguments: &[String], games: &[&Entry]) -> Error {
+    if lacks_game(&error) && arguments.first().is_some_and(|command| command == "play") {
+        let how = |entry: &&Entry| StyledStr::from(format!("`plyd play {}`: {}", entry.name, entry.about));
+        let listed = games.iter().map(how).collect();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(listed));
+        return error;
+    }
     let Some(hint) = hint(&error, arguments) else { return error };
     // The usage is made for the guess.
     if error.remove(ContextKind::SuggestedArg).is_some() {
@@ -34,6 +42,13 @@ pub(super) fn hinted(mut error: Error, arguments: &[String]) -> Error {
     error.remove(ContextKind::SuggestedSubcommand);
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(hint)]));
     error
+}
+
+/// Whether no game is named where one has to be.
+fn lacks_game(error: &Error) -> bool {
+    let is_game = |argument: &String| argument.contains("<GAME>");
+    error.kind() == ErrorKind::MissingRequiredArgument
+        && matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::Strings(missing)) if missing.iter().any(is_game))
 }
 
 fn hint(error: &Error, arguments: &[String]) -> Option<&'static str> {

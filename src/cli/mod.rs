@@ -46,6 +46,7 @@ mod nearest;
 mod new_game;
 mod operator;
 mod output;
+mod over_tls;
 mod overview;
 mod own;
 mod parse;
@@ -273,7 +274,8 @@ fn parse() -> Cli {
     let mut command = command_line();
     let matches = command.try_get_matches_from_mut(std::env::args_os()).unwrap_or_else(|error| {
         let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-        hints::hinted(absent::explained(error, &mut command), &arguments.collect::<Vec<_>>()).exit()
+        let explained = absent::explained(error, &mut command);
+        hints::hinted(explained, &arguments.collect::<Vec<_>>(), registry::games()).exit()
     });
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
 }

@@ -14,6 +14,7 @@ use rustix::fd::{AsFd, BorrowedFd};
 use serde::Serialize;
 
 use super::failure::Failure;
+use super::over_tls::unanswered;
 use super::parse;
 use super::token_file::read_token;
 use crate::client::{Address, Client, ClientError, LineError, WakeupReader, wakeup};
@@ -283,7 +284,8 @@ impl Line {
     /// Connects, unless it is connected; the greeting of the server.
     fn hello(&mut self) -> Result<&wire::HelloResult, Trouble> {
         if self.open.is_none() {
-            let mut client = Client::at(&self.address).map_err(|error| Trouble::Broken(error.to_string()))?;
+            let mut client = Client::at(&self.address)
+                .map_err(|error| Trouble::Broken(unanswered(&self.address, &error)))?;
             client.set_write_timeout(self.timeout);
             let hello = wire::Hello {
                 protocol: wire::Versions { min: wire::VERSION, max: wire::VERSION },
@@ -294,7 +296,9 @@ impl Line {
                 token: self.token.clone(),
                 ..wire::Hello::default()
             };
-            let ResultBody::Hello(hello) = ask(&mut client, Command::Hello(hello), self.timeout)? else {
+            let ResultBody::Hello(hello) =
+                ask(&mut client, Command::Hello(hello), self.timeout, Some(&self.address))?
+            else {
                 return Err(Trouble::nonsense());
             };
             self.open = Some((client, *hello));
@@ -304,11 +308,17 @@ impl Line {
 
     fn ask(&mut self, command: Command) -> Result<ResultBody, Trouble> {
         let (client, _) = self.open.as_mut().ok_or_else(Trouble::nonsense)?;
-        ask(client, command, self.timeout)
+        ask(client, command, self.timeout, None)
     }
 }
 
-fn ask(client: &mut Client, command: Command, timeout: Duration) -> Result<ResultBody, Trouble> {
+/// Asks one thing; the first one at a server names its address, for what its silence may mean.
+fn ask(
+    client: &mut Client,
+    command: Command,
+    timeout: Duration,
+    greeted: Option<&Address>,
+) -> Result<ResultBody, Trouble> {
     let end = Instant::now() + timeout;
     let answer = client.request(command).and_then(|(id, _)| client.wait_final(&id, end));
     match answer {
@@ -317,7 +327,7 @@ fn ask(client: &mut Client, command: Command, timeout: Duration) -> Result<Resul
             Message::Error(error) => Err(Trouble::Refused(error)),
             _ => Err(Trouble::nonsense()),
         },
-        Err(error) => Err(last_words(client, &error, timeout)),
+        Err(error) => Err(last_words(client, &error, timeout, greeted)),
     }
 }
 
@@ -328,7 +338,12 @@ fn no_answer(timeout: Duration) -> String {
 }
 
 /// Why a connection broke: what the server said last, if that is a fatal error.
-fn last_words(client: &mut Client, error: &ClientError, timeout: Duration) -> Trouble {
+fn last_words(
+    client: &mut Client,
+    error: &ClientError,
+    timeout: Duration,
+    greeted: Option<&Address>,
+) -> Trouble {
     while let Ok(received) = client.next(Instant::now()) {
         if let Message::Error(error) = received.envelope.message
             && error.fatal
@@ -338,6 +353,6 @@ fn last_words(client: &mut Client, error: &ClientError, timeout: Duration) -> Tr
     }
     Trouble::Broken(match error {
         ClientError::Line(LineError::TimedOut) => no_answer(timeout),
-        _ => error.to_string(),
+        _ => greeted.map_or_else(|| error.to_string(), |address| unanswered(address, error)),
     })
 }

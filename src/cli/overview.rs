@@ -7,6 +7,7 @@ use plyd_protocol::{ConnectionInfo, SearchInfo, SearchState};
 use super::columns::{Columns, grouped};
 use super::operator::View;
 use super::styled::{Text, Tone, line};
+use super::words::count;
 
 /// A line, and what it is about.
 #[derive(Clone, Debug)]
@@ -187,16 +188,6 @@ fn client(one: &ConnectionInfo) -> String {
         (None, Some(name)) => format!("\"{}\"", line(name)),
         (None, None) => String::new(),
     }
-}
-
-/// So many of something.
-fn count(number: u64, of: &str) -> String {
-    let plural = match of {
-        _ if number == 1 => "",
-        of if of.ends_with("ch") => "es",
-        _ => "s",
-    };
-    format!("{} {of}{plural}", grouped(number))
 }
 
 /// A time in the unit that suits it, to two digits or more.

@@ -254,7 +254,7 @@ impl Game {
     pub(super) fn place(&self, ply: usize) -> String {
         let plies = self.record.moves.len();
         let mut text = match ply.checked_sub(1) {
-            None => format!("the start of {plies} plies"),
+            None => format!("the start of {}", words::count(plies as u64, "ply")),
             Some(last) => format!("ply {ply} of {plies}: {}", styled::line(&self.record.moves[last])),
         };
         if let Some(answered) = ply.checked_sub(1).and_then(|last| self.answer(last)) {

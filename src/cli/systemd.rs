@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::failure::Failure;
 use super::serve::{AllInForce, Given, InForce};
-use super::system::others_read;
+use super::system::{is_executable, others_read};
 use crate::daemon::{Config, TlsFiles};
 
 #[derive(Debug, clap::Args)]
@@ -58,6 +58,11 @@ const SECRETS: [&str; 5] = ["token-file", "clients-file", "tls-cert", "tls-key",
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let AllInForce { list, file, is_read_again } = args.given.in_force()?;
     let settings = Settings(&list);
+    // Without an address a daemon speaks on its standard streams, which nobody asked for here.
+    let is_asked = list.iter().any(|setting| setting.key.name() == "stdio" && !setting.is_default());
+    if settings.text("stdio") == Some("true") && !is_asked {
+        return Err(nothing_served());
+    }
     if settings.text("stdio") == Some("true") {
         return Err(usage("stdio", "a service has no standard input; give `tcp`, `ws` or `unix` instead"));
     }
@@ -97,6 +102,13 @@ fn doubts(settings: &Settings<'_>, args: &Args, file: Option<&Path>) {
     // Another program may have it.
     if args.exec.is_none() && !cfg!(feature = "service") && settings.text("tls-cert").is_some() {
         tracing::warn!("this plyd has no TLS and would not start: build it with the feature `service`");
+    }
+    if let Some(path) = args.exec.as_deref().filter(|path| path.is_absolute()) {
+        match path.metadata() {
+            Ok(metadata) if metadata.is_file() && is_executable(&metadata) => {}
+            Ok(_) => tracing::warn!("{} is no program: chmod +x, if it is the right file", path.display()),
+            Err(error) => tracing::warn!("the unit would not start {}: {error}", path.display()),
+        }
     }
     let mut read: Vec<&Path> = file.into_iter().collect();
     if args.user.is_some() {
@@ -141,6 +153,11 @@ fn user(text: &str) -> Result<String, String> {
         _ if is_named => Ok(text.to_owned()),
         _ => Err("give the name of a user: a letter, then letters, digits, `_` and `-`".into()),
     }
+}
+
+fn nothing_served() -> Failure {
+    let message = "nothing would be served: give `tcp`, `ws` or `unix`, by flags or in the file of --config";
+    Failure::Usage(message.into())
 }
 
 fn usage(name: &str, what: &str) -> Failure {
@@ -345,10 +362,7 @@ impl Service<'_> {
     fn network(&self, unit: &mut String) -> Result<(), Failure> {
         let addresses: Vec<&String> = self.settings.addresses().collect();
         if addresses.is_empty() && self.settings.text("unix").is_none() {
-            return Err(Failure::Usage(
-                "nothing would be served: give `tcp`, `ws` or `unix`, by flags or in the file of --config"
-                    .into(),
-            ));
+            return Err(nothing_served());
         }
         let of = |text: &str| text.parse::<SocketAddr>().ok();
         let port =

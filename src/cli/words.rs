@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::columns::grouped;
 use crate::arena::ForfeitKind;
 use crate::engine::Entry;
 use plyd_protocol::{Bound, Line, Outcome, Player, Proof, ProofOutcome, Score, Setting, ToMove};
@@ -133,6 +134,17 @@ pub(super) fn time(time: Duration) -> String {
     }
 }
 
+/// So many of something: `1 game`, `2 searches`, `3 plies`.
+pub(super) fn count(number: u64, of: &str) -> String {
+    let (of, plural) = match of {
+        _ if number == 1 => (of, ""),
+        "ply" => ("pl", "ies"),
+        of if of.ends_with("ch") => (of, "es"),
+        of => (of, "s"),
+    };
+    format!("{} {of}{plural}", grouped(number))
+}
+
 /// Things per second; what took no measurable time counts as a microsecond.
 pub(super) fn per_second(count: u64, time: Duration) -> u64 {
     (u128::from(count) * 1_000_000 / time.as_micros().max(1)) as u64
@@ -197,6 +209,13 @@ mod tests {
                 assert!(!cause.contains("win") || cause.contains("`win`"), "{}: {cause}", entry.name);
             }
         }
+    }
+
+    #[test]
+    fn one_thing_is_no_plural() {
+        let counted =
+            [count(1, "ply"), count(0, "ply"), count(1, "search"), count(2, "search"), count(1_000, "game")];
+        assert_eq!(counted, ["1 ply", "0 plies", "1 search", "2 searches", "1,000 games"]);
     }
 
     #[test]

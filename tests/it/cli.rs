@@ -393,6 +393,18 @@ fn a_daemon_logs_what_it_listens_on_and_nothing_else() {
 }
 
 #[test]
+fn play_without_a_game_lists_the_games() {
+    let output = plyd(&["play"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    for entry in plyd::games::REGISTRY {
+        assert!(text.contains(&format!("`plyd play {}`: {}", entry.name, entry.about)), "{text}");
+    }
+    let other = String::from_utf8(plyd(&["go"]).stderr).unwrap();
+    assert!(!other.contains("plyd play"), "{other}");
+}
+
+#[test]
 fn a_server_that_cannot_be_called_is_named() {
     for called in ["tcp=127.0.0.1:1", "ws=127.0.0.1:1", "unix=/nowhere.sock"] {
         let output = plyd(&["conform", called, "--only", "framing/line-ends"]);

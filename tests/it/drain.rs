@@ -45,6 +45,21 @@ fn the_log_of_a_service_says_that_it_ends_and_what_it_waits_for() {
 }
 
 #[test]
+fn a_second_signal_that_loses_a_search_is_a_warning() {
+    let daemon = Logged::start(&["--tcp", "127.0.0.1:0", "--drain-ms", FOR_EVER], &[], 1);
+    let mut peer = daemon.greet(json!({}));
+    peer.send(&go("g", json!({ "clock": endless() })));
+    peer.info("g", "started");
+    process::signal(&daemon.process, Signal::TERM);
+    peer.notice("going_away");
+    process::signal(&daemon.process, Signal::TERM);
+    let lines = daemon.rest();
+    let is_warning =
+        |line: &String| line.contains("WARN") && line.contains("ending at once; 1 search gets no answer");
+    assert!(lines.iter().any(is_warning), "{lines:?}");
+}
+
+#[test]
 fn searches_in_flight_go_on_to_their_own_end() {
     let (mut server, mut stdio) = Server::both(&["--threads", "16", "--drain-ms", FOR_EVER]);
     assert_eq!(stdio.hello(json!({}))["limits"]["drain_ms"], 4_000_000_000_u64);

@@ -88,6 +88,9 @@ fn of_a_daemon_with_tls_it_says_what_to_ask_instead() {
         let said = complaint(&[&asked]);
         assert!(said.contains(&format!("If it serves TLS, ask {instead}")), "{asked}: {said}");
     }
+    let status = process::output(process::plyd(["status", &format!("tcp={}", daemon.tcp)]));
+    let said = String::from_utf8(status.stderr).unwrap();
+    assert!(said.contains(&format!("If it serves TLS, ask tls={}", daemon.tcp)), "{said}");
 }
 
 #[test]
@@ -126,6 +129,15 @@ fn page(answer: &'static [u8]) -> (SocketAddr, thread::JoinHandle<String>) {
         String::from_utf8(head).unwrap()
     });
     (address, served)
+}
+
+#[test]
+fn a_page_that_is_not_well_says_why() {
+    let answer = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 22\r\n\r\nthe daemon shuts down\n";
+    let (address, served) = page(answer);
+    let said = complaint(&[&format!("http://{address}/readyz")]);
+    served.join().unwrap();
+    assert!(said.contains("`HTTP/1.1 503 Service Unavailable`: the daemon shuts down"), "{said}");
 }
 
 #[test]

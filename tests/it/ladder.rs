@@ -318,7 +318,7 @@ fn each_command_does_what_it_says() {
     let anchors = standings.as_array().unwrap().iter().map(|row| (&row["anchor"], &row["games"]));
     assert_eq!(anchors.collect::<Vec<_>>(), [(&json!(true), &json!(0)); 2]);
     assert_eq!(read(&["games", "list", "--bot", "kari", "--json"]), json!([]));
-    assert_eq!(ladder.run(&["games", "drop-logs", "--days", "1"]), "the logs of 0 games are dropped\n");
+    assert_eq!(ladder.run(&["games", "drop-logs", "--days", "1"]), "dropped the logs of 0 games\n");
     assert_eq!(read(&["check", "--json"])["faults"], json!([]));
     let audit = ladder.run(&["audit", "--json"]);
     let last: Vec<Value> = audit.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -36,7 +36,9 @@ fn a_game_is_played_by_lines_in_a_terminal() {
     terminal.says("level 3", "p2 (greedy,level=3,seed=1)");
     terminal.says("swap", "p1 (greedy,level=3,seed=1), p2 (me)");
     terminal.expect("p1 (greedy,level=3,seed=1) plays ");
-    terminal.says("undoo", "did you mean `undo`?");
+    terminal.says("undoo", "no such command or move; did you mean `undo`?");
+    terminal.says("levle 3", "no such command or move; did you mean `level`?");
+    terminal.says("hnt", "no such command or move; did you mean `hint`?");
     terminal.says("a1", "`a1` is neither a legal move here");
     terminal.says("\u{1}\u{fffd}?", "neither a legal move here nor a command");
     terminal.says("level 99", "from 1 to 10");

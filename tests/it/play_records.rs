@@ -115,6 +115,20 @@ fn a_saved_game_goes_on_between_those_who_played_it() {
 }
 
 #[test]
+fn what_was_taken_back_is_not_saved_and_that_is_said() {
+    let file = Scratch::new("undone");
+    let game = ["isolation", "--rules", "width=5,height=5", "--p2", "me", "--moves", "a1", "b2"];
+    let text = printed(&game, &format!("undo 1\nsave {}\nundo\nsave\n", file.path()));
+    let parts = [
+        "saved 1 ply to ",
+        "; without the 1 ply that was taken back (`redo` brings it back)",
+        "saved 0 plies to ",
+        "; without the 2 plies that were taken back",
+    ];
+    in_order(&text, &parts);
+}
+
+#[test]
 fn the_moves_of_a_game_that_is_taken_up_again_are_those_of_its_players() {
     let file = Scratch::new("moves");
     let game = ["isolation", "--rules", "width=5,height=5", "--p2", "me", "--clock", "tc=60s+5s"];

@@ -33,6 +33,7 @@ fn check(arguments: &[&str], variables: &[(&str, &OsStr)]) -> Vec<Row> {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.is_empty(), "{arguments:?} {variables:?}: {said}");
     let text = String::from_utf8(output.stdout).unwrap();
+    let text = text.strip_suffix("\nok\n").unwrap_or_else(|| panic!("it ends by `ok`: {text}"));
     let row = |line: &str| {
         // Numbers stand to the right.
         let mut cells = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty());

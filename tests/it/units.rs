@@ -19,7 +19,7 @@ fn unit(arguments: &[&str]) -> String {
     let output = units(arguments);
     let said = String::from_utf8_lossy(&output.stderr);
     // The files of tests are temporary ones of one user, and name users that need not be here.
-    let known = ["the service cannot read", "has no user", "has no TLS"];
+    let known = ["the service cannot read", "has no user", "has no TLS", "the unit would not start"];
     let is_known = said.lines().all(|line| known.iter().any(|known| line.contains(known)));
     assert!(output.status.success() && is_known, "{arguments:?}: {said}");
     String::from_utf8(output.stdout).unwrap()
@@ -182,8 +182,9 @@ fn a_service_may_do_what_its_sockets_and_secrets_need() {
 #[test]
 fn what_cannot_run_as_a_service_is_refused_with_what_to_do() {
     let rows: [(&[&str], &[&str]); 18] = [
-        (&[], &["stdio", "a service has no standard input"]),
-        (&["--stdio", "--tcp", "127.0.0.1:7117"], &["stdio"]),
+        (&[], &["nothing would be served", "give `tcp`, `ws` or `unix`"]),
+        (&["--socket"], &["nothing would be served", "--config"]),
+        (&["--stdio", "--tcp", "127.0.0.1:7117"], &["stdio", "a service has no standard input"]),
         (&["--tcp", "127.0.0.1:7117", "--transcript", "lines"], &["transcript", "absolute path"]),
         (&["--tcp", "127.0.0.1:7117", "--transcript", "/srv/lines"], &["transcript", "/var/lib/plyd"]),
         (&["--tcp", "127.0.0.1:7117", "--token-file", "token"], &["token-file", "absolute path"]),
@@ -238,7 +239,10 @@ fn what_may_keep_a_service_from_starting_is_a_warning() {
     let tls =
         ["--tcp", "127.0.0.1:7117", "--tls-cert", "/etc/plyd/cert.pem", "--tls-key", "/etc/plyd/key.pem"];
     assert_eq!(warnings(&tls).contains("no TLS"), !cfg!(feature = "service"));
-    assert_eq!(warnings(&[&tls[..], &["--exec", "/opt/plyd"]].concat()), "");
+    assert_eq!(warnings(&[&tls[..], &["--exec", "/bin/sh"]].concat()), "");
+    let started = |program: &str| warnings(&["--tcp", "127.0.0.1:7117", "--exec", program]);
+    assert!(started("/no/such/plyd").contains("would not start /no/such/plyd"));
+    assert!(started(&settings).contains("is no program: chmod +x"), "a file that nobody may execute");
     assert_eq!(warnings(&["--tcp", "127.0.0.1:7117"]), "");
 }
 

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use plyd_arena::{ForfeitReason, ForfeitKind};
 ///
-/// let reason = ForfeitReason::new(ForfeitKind::Late, "12 us after its 100ms");
-/// assert_eq!(reason.to_string(), "late: 12 us after its 100ms");
+/// let reason = ForfeitReason::new(ForfeitKind::Late, "12ms after its 100ms");
+/// assert_eq!(reason.to_string(), "late: 12ms after its 100ms");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ForfeitReason {

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use plyd_bridge::program::Log;
 use plyd_client::{Address, ClientError, LineError, Lines, ReceivedLine, with_legal};
 use plyd_protocol::{self as wire, Command, Request};
 
@@ -10,6 +11,8 @@ use super::referee::PlayerMessage;
 /// A connection to a player.
 pub(super) struct Link {
     pub(super) lines: Lines,
+    /// What its program writes to stderr, if it is one.
+    pub(super) log: Option<Log>,
     /// Counts the requests: the last id.
     last: u64,
 }
@@ -27,7 +30,7 @@ impl Link {
     }
 
     pub(super) fn new(lines: Lines) -> Self {
-        Self { lines, last: 0 }
+        Self { lines, log: None, last: 0 }
     }
 
     /// Sends a command under an id of its own, with the legal moves if they are given; returns the id, and

@@ -20,7 +20,7 @@ const ATTEMPTS: usize = 3;
 
 /// A player that could not begin a game.
 #[derive(Debug, thiserror::Error)]
-#[error("the player `{player}` cannot play: {reason}")]
+#[error("the player `{player}` cannot play: {reason} (mend it, or leave out its --player)")]
 pub struct StartError {
     /// The player's name.
     pub player: String,

@@ -6,8 +6,10 @@
 
 use std::time::{Duration, Instant};
 
+use plyd_bridge::program::{FLUSH, JSON_LINES, Log};
 use plyd_client::{ClientError, LineError, Lines};
 use plyd_protocol::{self as wire, Command, ErrorCode, ErrorMessage, Hello, NewGame, Quit, Seed, Versions};
+use serde_json::error::Category;
 
 use super::link::{Link, ReceivedMessage};
 use super::referee::{
@@ -153,12 +155,22 @@ impl<'m> Seat<'m> {
         let Match { strictness, cores, reaper, .. } = self.the_match;
         let link = match &self.player.address {
             Address::Program(program) => {
-                let start = || Lines::spawn(program.launch(reaper.as_ref())?);
+                // Without a pipe for its log the program writes to our stderr itself.
+                let (log, stderr) = Log::keep_and_show().ok().unzip();
+                let start = || {
+                    let mut launch = program.launch(reaper.as_ref())?;
+                    if let Some(stderr) = stderr {
+                        launch.command.stderr(stderr);
+                    }
+                    Lines::spawn(launch)
+                };
                 let lines = match cores {
                     Some(cores) => cores.start(self.place, start),
                     None => start(),
                 };
-                Link::new(lines.map_err(crash)?)
+                let mut link = Link::new(lines.map_err(crash)?);
+                link.log = log;
+                link
             }
             address => Link::call(address).map_err(crash)?,
         };
@@ -260,20 +272,34 @@ fn wait_final(link: &mut Link, id: &str, deadline: Instant) -> Result<ReceivedMe
 /// What a connection's failure says about the player.
 fn broken(link: &mut Link, error: ClientError) -> ForfeitReason {
     match error {
+        ClientError::Line(LineError::TimedOut) if link.lines.pid().is_some() => {
+            ForfeitReason::new(ForfeitKind::Timeout, format!("{error}: {FLUSH}"))
+        }
         ClientError::Line(LineError::TimedOut | LineError::Unread) => {
             ForfeitReason::new(ForfeitKind::Timeout, error.to_string())
         }
         ClientError::Line(LineError::TooLong) => ForfeitReason::new(ForfeitKind::Protocol, error.to_string()),
         // A program that complains on its output and gives up: how it ended says more than its line.
-        ClientError::Garbled { .. } => {
-            let exit = link.lines.wait_exit(Instant::now() + EXIT).ok().flatten();
-            let ended = exit.map(|status| format!("; then it ended, {status}")).unwrap_or_default();
-            ForfeitReason::new(ForfeitKind::Protocol, format!("{error}{ended}"))
+        ClientError::Garbled { line, error: why } => {
+            let is_json = matches!(why.classify(), Category::Data);
+            let message = match is_json {
+                true => ClientError::Garbled { line, error: why }.to_string(),
+                false => format!("expected {JSON_LINES}, came `{line}`"),
+            };
+            let ended = exit(link).map(|status| format!("; then it ended, {status}")).unwrap_or_default();
+            ForfeitReason::new(ForfeitKind::Protocol, format!("{message}{ended}"))
         }
         ClientError::Line(_) => {
-            let exit = link.lines.wait_exit(Instant::now() + EXIT).ok().flatten();
-            let message = exit.map_or_else(|| error.to_string(), |status| format!("it ended, {status}"));
+            let message =
+                exit(link).map_or_else(|| error.to_string(), |status| format!("it ended, {status}"));
             ForfeitReason::new(ForfeitKind::Crash, message)
         }
     }
+}
+
+/// How a program ended, with the last line of its log; none if it has not, or is none.
+fn exit(link: &mut Link) -> Option<String> {
+    let status = link.lines.wait_exit(Instant::now() + EXIT).ok().flatten()?;
+    let last = link.log.as_ref().map(|log| log.said_last(EXIT)).unwrap_or_default();
+    Some(format!("{status}{last}"))
 }

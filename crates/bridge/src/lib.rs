@@ -20,6 +20,7 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 
+pub mod program;
 pub mod review;
 
 use std::cmp::Ordering;

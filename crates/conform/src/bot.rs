@@ -15,7 +15,7 @@ use super::conversation::{Conversation, Heard};
 use super::referee::Root;
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, text};
-use plyd_bridge as bridge;
+use plyd_bridge::{self as bridge, program::JSON_LINES};
 use plyd_core::engine::settings::{self, Settings};
 use plyd_core::engine::{Entry, ToMove};
 
@@ -238,10 +238,7 @@ fn lines(trial: &Trial<'_>) -> Checked {
     let types = ["result", "info", "bestmove", "error", "notice"].map(Value::from);
     let is_message = |heard: &&Heard| types.contains(&heard.message["type"]);
     match bot.peer.log.iter().find(|heard| !is_message(heard)) {
-        Some(heard) if heard.message.is_null() => Err(Stop::failed(
-            "one JSON object a line (what is for people goes to stderr)",
-            format!("`{}`", heard.other),
-        )),
+        Some(heard) if heard.message.is_null() => Err(Stop::failed(JSON_LINES, format!("`{}`", heard.other))),
         Some(heard) => Err(Stop::failed("an object with a known `type`", heard.message.to_string())),
         None => Ok(()),
     }

@@ -11,11 +11,15 @@ use serde_json::{Value, json};
 use super::monitor::InvariantMonitor;
 use super::requests::{newgame, ping, with};
 use super::verdict::{Checked, Stop, holds, like};
+use plyd_bridge::program::Log;
 use plyd_client::{LineError, Lines, is_final_json};
 use plyd_protocol::echo;
 
 /// The most messages that the server may write to one connection: more than any check asks for.
 const FLOOD_MESSAGES: usize = 200_000;
+
+/// How long to wait for the end of the log of a program that closed its output.
+const LOG_END: Duration = Duration::from_millis(500);
 
 /// How long to wait for a server that was asked to quit at the end of a check.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -63,6 +67,10 @@ pub(super) struct Conversation<'w> {
     pub hello: Value,
     pings: u32,
     ended: bool,
+    /// What the program writes to stderr, if it is kept.
+    program_log: Option<Log>,
+    /// What may be wrong if no answer comes.
+    silence: Option<&'static str>,
 }
 
 /// A message and when it arrived.
@@ -93,10 +101,29 @@ impl<'w> Conversation<'w> {
             hello: Value::Null,
             pings: 0,
             ended: false,
+            program_log: None,
+            silence: None,
         };
         peer.lines.set_longest(LONGEST_ANSWER);
         peer.lines.set_write_timeout(deadline.saturating_duration_since(Instant::now()));
         peer
+    }
+
+    /// Failures then say how the program's log ended, and what may be wrong if it does not answer.
+    pub(super) fn explained(mut self, program_log: Option<Log>, silence: Option<&'static str>) -> Self {
+        (self.program_log, self.silence) = (program_log, silence);
+        self
+    }
+
+    /// Why nothing can be sent or received, for people.
+    fn reason(&self, error: &LineError) -> String {
+        let log = self.program_log.as_ref();
+        let more = match (error, log, self.silence) {
+            (LineError::Closed, Some(log), _) => log.said_last(LOG_END),
+            (LineError::TimedOut, _, Some(hint)) => format!(": {hint}"),
+            _ => String::new(),
+        };
+        format!("{error}{more}")
     }
 
     /// Sends a request; returns when its last byte was sent.
@@ -119,7 +146,7 @@ impl<'w> Conversation<'w> {
         }
         self.lines
             .send(line)
-            .map_err(|error| Stop::failed("the server reads what it is sent", error.to_string()))
+            .map_err(|error| Stop::failed("the server reads what it is sent", self.reason(&error)))
     }
 
     /// Sends bytes as they are; the lines that they begin are not counted.
@@ -398,7 +425,7 @@ impl<'w> Conversation<'w> {
 
     /// Waits for the next message of any kind; returns its place in the log.
     fn hear(&mut self, what: &str) -> Checked<usize> {
-        self.receive().map_err(|error| Stop::failed(what, error.to_string()))
+        self.receive().map_err(|error| Stop::failed(what, self.reason(&error)))
     }
 
     fn receive(&mut self) -> Result<usize, LineError> {

@@ -4,13 +4,11 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io::{self, PipeReader, Read};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::bot;
 use super::trial::{Plan, Subject};
+use plyd_bridge::program::{JSON_LINES, Log};
 use plyd_client::{LineError, Lines, Program, is_final_json};
 use serde_json::Value;
 
@@ -18,8 +16,7 @@ use serde_json::Value;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a program may take to end once its output has.
 const EXIT: Duration = Duration::from_secs(1);
-/// The most bytes and lines that are shown of its log.
-const SHOWN_BYTES: usize = 2000;
+/// The most lines that are shown of its log.
 const SHOWN_LINES: usize = 12;
 
 /// The most characters that are shown of a line that is not JSON.
@@ -78,9 +75,9 @@ pub(super) fn answers(plan: &Plan, program: &Program) -> Result<(), NotChecked> 
     let log = if plan.log {
         None
     } else {
-        let (reader, writer) = io::pipe().map_err(|error| failed(error.to_string()))?;
+        let (log, writer) = Log::keep().map_err(|error| failed(error.to_string()))?;
         launch.command.stderr(writer);
-        Some(tail(reader).map_err(|error| failed(error.to_string()))?)
+        Some(log)
     };
     let mut lines = Lines::spawn(launch)?;
     let deadline = Instant::now() + PATIENCE.min(plan.timeout);
@@ -90,16 +87,18 @@ pub(super) fn answers(plan: &Plan, program: &Program) -> Result<(), NotChecked> 
             // Whether an answer comes in time is for the checks to judge.
             Heard::Nothing => return Ok(()),
             Heard::Foreign(line) => {
-                return Err(failed(format!("its answers are not the JSON lines of this protocol: `{line}`")));
+                return Err(failed(format!(
+                    "its answers are not the JSON lines of this protocol: `{line}`; expected {JSON_LINES}"
+                )));
             }
             Heard::End => {
                 let Ok(Some(status)) = lines.wait_exit(Instant::now() + EXIT) else { return Ok(()) };
                 drop(lines);
-                let log = log.and_then(|log| log.recv_timeout(EXIT).ok()).unwrap_or_default();
-                let wrote = match &*log {
-                    _ if plan.log => String::new(),
-                    "" => ", and wrote nothing to stderr".to_owned(),
-                    log => format!(", and wrote to stderr:\n{log}"),
+                let log = log.map(|log| log.lines(SHOWN_LINES, EXIT));
+                let wrote = match log.as_deref() {
+                    None => String::new(),
+                    Some([]) => ", and wrote nothing to stderr".to_owned(),
+                    Some(lines) => format!(", and wrote to stderr:\n  {}", lines.join("\n  ")),
                 };
                 return Err(failed(format!("it ended before its first answer ({status}){wrote}")));
             }
@@ -147,24 +146,4 @@ fn heard(lines: &mut Lines, question: &[u8], deadline: Instant) -> Heard {
 
 fn printable(c: char) -> char {
     if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }
-}
-
-/// Reads a log to its end, and then gives its last lines, as a terminal may show them.
-fn tail(mut log: PipeReader) -> io::Result<Receiver<String>> {
-    let (sender, receiver) = channel();
-    thread::Builder::new().name("log".to_owned()).spawn(move || {
-        let (mut kept, mut chunk) = (Vec::new(), [0; 4096]);
-        while let Ok(count @ 1..) = log.read(&mut chunk) {
-            kept.extend_from_slice(&chunk[..count]);
-            let surplus = kept.len().saturating_sub(SHOWN_BYTES);
-            kept.drain(..surplus);
-        }
-        let text = String::from_utf8_lossy(&kept);
-        let lines: Vec<&str> = text.lines().collect();
-        let last = lines.iter().skip(lines.len().saturating_sub(SHOWN_LINES));
-        let last: Vec<String> =
-            last.map(|line| format!("  {line}").chars().map(printable).collect()).collect();
-        let _nobody_waits = sender.send(last.join("\n"));
-    })?;
-    Ok(receiver)
 }

@@ -73,6 +73,6 @@ mod websocket;
 
 pub use first::NotChecked;
 pub use promises::{Promise, promises};
-pub use suite::{BOT, DIAL, Row, names, run};
+pub use suite::{BOT, DIAL, Row, names, run, run_seen};
 pub use trial::{Plan, Subject};
 pub use verdict::Verdict;

@@ -97,6 +97,15 @@ pub fn names() -> impl Iterator<Item = (&'static str, &'static str, &'static str
 /// The server does not start, ends before its first answer or answers with something that is not JSON; or
 /// nobody listens.
 pub fn run(plan: &Plan) -> Result<Vec<Row>, NotChecked> {
+    run_seen(plan, |_| {})
+}
+
+/// The same, and shows each row as soon as its check has ended, by the thread that ran it. Rows that depend on
+/// the whole conversation come last.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_seen(plan: &Plan, seen: impl Fn(&Row) + Sync) -> Result<Vec<Row>, NotChecked> {
     match (&plan.subject, &plan.address) {
         (Subject::Dialer { .. }, _) => {}
         (_, Address::Program(program)) => first::answers(plan, program)?,
@@ -131,6 +140,7 @@ pub fn run(plan: &Plan) -> Result<Vec<Row>, NotChecked> {
     let run_one = |index: usize| {
         let (group, check) = wanted[index];
         let row = made(plan, &findings, group, check);
+        row.iter().for_each(&seen);
         *rows[index].lock().unwrap_or_else(PoisonError::into_inner) = row;
     };
     let mut shown = shown.then(|| Mutex::new(Ok(())));
@@ -147,7 +157,11 @@ pub fn run(plan: &Plan) -> Result<Vec<Row>, NotChecked> {
         shown.take().map_or(Ok(()), |shown| shown.into_inner().unwrap_or_else(PoisonError::into_inner));
     let rows = rows.into_iter().zip(wanted).map(|(row, (group, check))| {
         let row = row.into_inner().unwrap_or_else(PoisonError::into_inner);
-        row.unwrap_or_else(|| row_of(group, check, watched(&findings, group, check, &shown), Duration::ZERO))
+        row.unwrap_or_else(|| {
+            let row = row_of(group, check, watched(&findings, group, check, &shown), Duration::ZERO);
+            seen(&row);
+            row
+        })
     });
     Ok(rows.collect())
 }

@@ -13,6 +13,7 @@ use super::monitor::{Findings, InvariantMonitor};
 use super::referee::Referee;
 use super::requests::with;
 use super::verdict::{Checked, Stop, like};
+use plyd_bridge::program::{FLUSH, Log};
 use plyd_client::{Address, LineError, Lines, Program, Reaper};
 use plyd_core::engine::Entry;
 
@@ -157,8 +158,14 @@ impl<'a> Trial<'a> {
 
     /// Opens a connection of its own on which nothing was said: starts a process, or connects.
     pub(super) fn open(&self) -> Checked<Conversation<'a>> {
-        let lines = lines(self.plan).map_err(|error| Stop::failed("a connection", error.to_string()))?;
-        Ok(Conversation::new(lines, self.deadline, InvariantMonitor::new(self.findings, self.referee())))
+        let (lines, log) =
+            logged(self.plan).map_err(|error| Stop::failed("a connection", error.to_string()))?;
+        let monitor = InvariantMonitor::new(self.findings, self.referee());
+        let silence = match self.plan.subject {
+            Subject::Bot { .. } if self.is_stdio() => Some(FLUSH),
+            _ => None,
+        };
+        Ok(Conversation::new(lines, self.deadline, monitor).explained(log, silence))
     }
 
     /// The rules of the games that are known here.
@@ -290,16 +297,26 @@ impl<'a> Trial<'a> {
 }
 
 pub(super) fn lines(plan: &Plan) -> Result<Lines, LineError> {
-    match &plan.address {
-        Address::Program(program) => {
-            let mut launch = program.launch(plan.reaper.as_ref())?;
-            if !plan.log {
+    logged(plan).map(|(lines, _)| lines)
+}
+
+/// The same with the log of a program that is started, unless that is shown.
+fn logged(plan: &Plan) -> Result<(Lines, Option<Log>), LineError> {
+    let Address::Program(program) = &plan.address else { return Ok((plan.address.lines()?, None)) };
+    let mut launch = program.launch(plan.reaper.as_ref())?;
+    let mut kept = None;
+    if !plan.log {
+        match Log::keep() {
+            Ok((log, stderr)) => {
+                launch.command.stderr(stderr);
+                kept = Some(log);
+            }
+            Err(_) => {
                 launch.command.stderr(Stdio::null());
             }
-            Lines::spawn(launch)
         }
-        address => address.lines(),
     }
+    Ok((Lines::spawn(launch)?, kept))
 }
 
 /// Sends a request and compares its result by `like`, as most checks of `rules` and `handshake` do.

@@ -446,5 +446,7 @@ mod tests {
         ] {
             assert_eq!(player.best(position, &limits).unwrap_err().code, code, "{position:?}");
         }
+        let message = player.best(&over, &limits(1)).unwrap_err().message;
+        assert!(message.contains(" has won (`") && message.ends_with("nothing to search"), "{message}");
     }
 }

@@ -84,10 +84,10 @@ def word(value: Value) -> str:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and its error, half of a 95 % interval."""
+    """A value and its error, half of a 95 % interval; `None` if all pairs of games ended alike, which says nothing of it."""
 
     value: float
-    error: float
+    error: float | None
 
     @classmethod
     def read(cls, part: Message | None) -> Estimate | None:

@@ -142,6 +142,7 @@ class AsyncEngine(AsyncClosing):
         the limit's time and the engine's `timeout`.
         """
         expect("limit", limit, Limit, "plyd.Limit(time=0.1)")
+        limit.ends(mode)
         if options is not None:
             expect("options", options, Options, "plyd.Options(level=3)")
         expect_moves("searchmoves", searchmoves)

@@ -75,9 +75,9 @@ class Endless:
 Clock = Union[Increment, Delay, Bank, Anytime, Endless]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Limit:
-    """What ends a search: the first of these that is reached.
+    """What ends a search: the first of these that is reached. They are given by their names: `Limit(time=0.5)`.
 
     `time` is the clock for this move, which the engine need not use up; an analysis lasts that long. A game with a
     clock of its own has it in `clock` instead.
@@ -94,9 +94,22 @@ class Limit:
     overhead: float = 0
     """The answer is written this much early."""
 
+    def __new__(cls, *values: object, **_named: object) -> Limit:
+        if values:
+            raise TypeError(f"give limits by their names: Limit(time=0.5) is half a second, not Limit({values[0]!r})")
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         if self.time is not None and self.clock is not None:
             raise ValueError("either `time` or `clock`")
+
+    def ends(self, mode: Mode) -> None:
+        """Raises `ValueError` if a search for a move would have no end."""
+        if mode == "move" and (self.time, self.nodes, self.depth, self.clock) == (None,) * 4:
+            raise ValueError(
+                "a search for a move needs an end: Limit(time=0.5) in seconds, Limit(nodes=10_000), Limit(depth=8),"
+                " or a clock such as Limit(clock=Increment(60, 1))"
+            )
 
     def fields(self, mode: Mode) -> Message:
         """The fields of a `go` or an `update`; those that are absent are None."""

@@ -3,18 +3,24 @@
 //! Knows a player by the text that describes it alone, which is all that the records of a match keep.
 
 use crate::arena::{FirstFault, ForfeitKind, PlayerStats, Summary};
-use crate::cli::styled;
+use crate::cli::{styled, words};
 
 /// From this share of forfeited games on, the score of a match says little about strength: one game of so
 /// many.
 const FEW: u64 = 10;
+
+/// How the clocks of a player's description begin.
+const CLOCKS: [&str; 4] = ["time=", "tc=", "delay=", "bank="];
 
 /// What to think of a match in which many games were forfeited; none if they were few.
 pub(super) fn warning(summary: &Summary) -> Option<String> {
     let (games, forfeits) = (summary.games, summary.players.iter().map(PlayerStats::forfeits).sum::<u64>());
     let is_spoilt = forfeits > 0 && forfeits * FEW >= games;
     is_spoilt.then(|| {
-        format!("warning: {forfeits} of {games} games were forfeited: this is no measure of strength (reasons below)")
+        let (games, were) = (words::count(games, "game"), if forfeits == 1 { "was" } else { "were" });
+        format!(
+            "warning: {forfeits} of {games} {were} forfeited: this is no measure of strength (reasons below)"
+        )
     })
 }
 
@@ -25,7 +31,7 @@ pub(super) fn explained(game: &str, player: &str, stats: &PlayerStats, games: u6
         return String::new();
     }
     let player = styled::line(player);
-    let mut text = format!("`{player}` forfeited {forfeits} of its {games} games:\n");
+    let mut text = format!("`{player}` forfeited {forfeits} of its {}:\n", words::count(games, "game"));
     for (kind, FirstFault { game, message }) in &stats.first_faults {
         let count = stats.faults.get(kind).copied().unwrap_or_default();
         let message = styled::line(message);
@@ -42,8 +48,7 @@ fn advice(game: &str, player: &str, stats: &PlayerStats) -> Vec<String> {
     let has = |kinds: &[ForfeitKind]| kinds.iter().any(|kind| stats.faults.contains_key(kind));
     let mut found = Vec::new();
     if has(&[ForfeitKind::Late]) {
-        let late = "late: more time, such as time=1s behind it, --margin 50ms, --forgive-stalls, fewer games at once";
-        found.push(late.to_owned());
+        found.push(against_lateness(player));
     }
     let Some(program) = player.split(',').find(|part| part.starts_with("cmd=")) else { return found };
     let gets_legal = player.split(',').any(|part| part == "legal=true");
@@ -54,6 +59,18 @@ fn advice(game: &str, player: &str, stats: &PlayerStats) -> Vec<String> {
         found.push(format!("`plyd conform --bot --game {game} \"{program}\"` checks what it answers"));
     }
     found
+}
+
+/// What helps a player that answers late, by what its clock is.
+fn against_lateness(player: &str) -> String {
+    let clock = player.split(',').find(|part| CLOCKS.iter().any(|name| part.starts_with(name)));
+    let first = match clock {
+        Some(clock) => format!("let it use a smaller share of its clock, or give it more than {clock}"),
+        None => "give it more time, such as time=1s behind it".to_owned(),
+    };
+    format!(
+        "late: {first}; --margin 50ms and --forgive-stalls forgive what the machine took; play fewer games at once"
+    )
 }
 
 #[cfg(test)]
@@ -72,14 +89,17 @@ mod tests {
     #[test]
     fn a_report_says_why_games_were_forfeited_and_what_helps() {
         assert_eq!(explained("isolation", "cmd=./bot", &stats(&[]), 20), "");
-        let late = stats(&[(ForfeitKind::Late, 19, 2, "8000 us after its 100ms")]);
+        let late = stats(&[(ForfeitKind::Late, 19, 2, "8.0ms after its 100ms")]);
         assert_eq!(
             explained("isolation", "cmd=./bot", &late, 20),
             "`cmd=./bot` forfeited 19 of its 20 games:\n  \
-             late 19, first in game 2: 8000 us after its 100ms\n  \
-             late: more time, such as time=1s behind it, --margin 50ms, --forgive-stalls, fewer games at once\n\n"
+             late 19, first in game 2: 8.0ms after its 100ms\n  \
+             late: give it more time, such as time=1s behind it; --margin 50ms and --forgive-stalls forgive what \
+             the machine took; play fewer games at once\n\n"
         );
-        let once = stats(&[(ForfeitKind::Late, 1, 7, "1 us after its 100ms")]);
+        let text = explained("isolation", "cmd=./bot,legal=true,time=1s", &late, 20);
+        assert!(text.contains("a smaller share of its clock, or give it more than time=1s;"), "{text}");
+        let once = stats(&[(ForfeitKind::Late, 1, 7, "1.0µs after its 100ms")]);
         let text = explained("isolation", "default", &once, 11);
         assert!(text.starts_with("`default` forfeited 1 of its 11 games:\n"), "{text}");
     }

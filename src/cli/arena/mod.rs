@@ -35,7 +35,7 @@ use super::failure::Failure;
 use super::interrupt::Halt;
 use super::position::PositionArgs;
 use super::progress::Progress;
-use super::{build, output, parse, reaper, review, write_json};
+use super::{build, output, parse, reaper, review, words, write_json};
 use html::Gallery;
 use report::Report;
 use reviews::MatchReview;
@@ -403,9 +403,9 @@ fn read_match(args: &Args) -> Result<Match, Failure> {
     if let Some(shard) = args.shard
         && shard.games(&schedule) == 0
     {
-        let pairs = schedule.games() / 2;
+        let pairs = words::count(schedule.games() as u64 / 2, "pair");
         return Err(Failure::Usage(format!(
-            "--shard {shard}: the match has {pairs} pairs of games; give no more parts"
+            "--shard {shard}: the match has {pairs} of games; give no more parts"
         )));
     }
     let cores = args.pin.then(|| cores(args.concurrency.into(), &players)).flatten();

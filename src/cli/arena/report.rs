@@ -146,8 +146,8 @@ impl<'m> Report<'m> {
             writeln!(out, "left out because a server was overloaded: {unplayed}; they count for nobody")?;
         }
         if matches!(self.ended, Ended::Interrupted | Ended::Overloaded) {
-            let left = grouped(self.scheduled as u64 - games);
-            writeln!(out, "{left} games are left: with --record the same command goes on")?;
+            let left = words::count(self.scheduled as u64 - games, "game");
+            writeln!(out, "left: {left}; with --record the same command goes on")?;
         }
         if let Some(shard) = self.shard {
             writeln!(out, "this is shard {shard}: `plyd arena --merge` makes the report of the whole match")?;
@@ -274,11 +274,33 @@ pub(super) fn standing(summary: &Summary, test: Option<&Assessment>) -> String {
 }
 
 pub(super) fn percent(Estimate { value, error }: Estimate) -> String {
-    format!("{:.1} % ± {:.1}", value * 100.0, error * 100.0)
+    format!("{:.1} % ± {}", value * 100.0, tenths(error * 100.0))
 }
 
 fn difference(Estimate { value, error }: Estimate) -> String {
     // No minus before what is shown as 0.
     let value = (value * 10.0).round() / 10.0 + 0.0;
-    format!("{value:+.1} ± {error:.1}")
+    format!("{value:+.1} ± {}", tenths(error))
+}
+
+/// An error, or `?` if the results do not say how large it is.
+fn tenths(error: f64) -> String {
+    if error.is_finite() { format!("{error:.1}") } else { "?".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::statistics::Pairs;
+
+    #[test]
+    fn pairs_that_are_all_alike_have_an_error_that_is_not_known() {
+        let shown = |counts| {
+            let pairs = Pairs { counts };
+            [pairs.score().map(percent), pairs.elo().map(difference)].map(Option::unwrap_or_default)
+        };
+        assert_eq!(shown([0, 0, 0, 0, 9]), ["100.0 % ± ?", ""]);
+        assert_eq!(shown([0, 0, 9, 0, 0]), ["50.0 % ± ?", "+0.0 ± ?"]);
+        assert_eq!(shown([0, 2, 3, 4, 1])[0], "60.0 % ± 17.3");
+    }
 }

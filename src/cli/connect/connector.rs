@@ -271,6 +271,7 @@ impl<W: Write> Connector<'_, W> {
         let free = || self.lanes.iter().position(|lane| lane.game.is_none() && takes_more);
         let Some(place) = place.or_else(free) else {
             let message = match takes_more {
+                true if self.lanes.len() == 1 => "a game is played already, and one was offered".to_owned(),
                 true => format!("{} games are played already, as many as were offered", self.lanes.len()),
                 false => "the bot leaves, and begins no further game".to_owned(),
             };

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::cli::styled::shown;
+use crate::cli::words;
 
 /// Something that happened.
 #[derive(Serialize)]
@@ -54,8 +55,7 @@ impl Event<'_> {
                     0 => String::new(),
                     count => format!(", {count} in progress"),
                 };
-                let most =
-                    if *concurrency == 1 { "1 game".to_owned() } else { format!("{concurrency} games") };
+                let most = words::count(u64::from(*concurrency), "game");
                 format!("joined as {bot}, {most} at most{games}")
             }
             Self::Begun { name, game, preset: "" } => format!("game {name}: {game}"),

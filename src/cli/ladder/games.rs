@@ -7,7 +7,7 @@ use plyd_ladder::{GameId, utc};
 use super::place::{Place, failed};
 use crate::cli::columns::Columns;
 use crate::cli::failure::Failure;
-use crate::cli::write_json;
+use crate::cli::{words, write_json};
 
 /// How many entries of the audit log are read at once.
 const PAGE: u64 = 1000;
@@ -128,7 +128,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             let by = place.by();
             let before_ms = by.at_ms.saturating_sub(i64::from(*days) * 24 * 3600 * 1000);
             let dropped = place.open()?.drop_logs(before_ms, &by).map_err(failed)?;
-            Ok(writeln!(out, "the logs of {dropped} games are dropped")?)
+            Ok(writeln!(out, "dropped the logs of {}", words::count(dropped as u64, "game"))?)
         }
     }
 }
@@ -139,8 +139,8 @@ pub(super) fn check(args: &Check, out: &mut impl Write) -> Result<(), Failure> {
         write_json(out, &checked)?;
     } else {
         let plyd_ladder::store::Checked { games, open, void, encounters, ratings, faults } = &checked;
-        writeln!(out, "{games} games are over, {open} open, {void} void")?;
-        writeln!(out, "{encounters} encounters moved ratings; {ratings} ratings were compared")?;
+        writeln!(out, "games: {games} over, {open} open, {void} void")?;
+        writeln!(out, "encounters that moved ratings: {encounters}; ratings compared: {ratings}")?;
         faults.iter().try_for_each(|fault| writeln!(out, "{fault}"))?;
     }
     match checked.faults.len() {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::place::{Place, failed};
 use crate::cli::failure::Failure;
 use crate::cli::system::open_without_waiting;
+use crate::cli::words;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -66,7 +67,7 @@ pub(super) fn export(args: &Export, out: &mut impl Write) -> Result<(), Failure>
     let mut lines = BufWriter::new(file);
     let games = store.export(&mut lines).map_err(failed)?;
     lines.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-    Ok(writeln!(out, "{games} games")?)
+    Ok(writeln!(out, "{}", words::count(games as u64, "game"))?)
 }
 
 pub(super) fn import(args: &Import, out: &mut impl Write) -> Result<(), Failure> {
@@ -76,7 +77,10 @@ pub(super) fn import(args: &Import, out: &mut impl Write) -> Result<(), Failure>
     let mut store = args.place.open_alone()?;
     let imported = store.import(&mut BufReader::new(file), &args.place.by()).map_err(failed)?;
     let plyd_ladder::store::Imported { games, encounters, bots } = imported;
-    Ok(writeln!(out, "{games} games of {encounters} encounters, and {bots} bots")?)
+    let count = |number, of| words::count(number as u64, of);
+    let (games, encounters, bots) =
+        (count(games, "game"), count(encounters, "encounter"), count(bots, "bot"));
+    Ok(writeln!(out, "{games} of {encounters}, and {bots}")?)
 }
 
 pub(super) fn backup(args: &Backup, out: &mut impl Write) -> Result<(), Failure> {

@@ -143,12 +143,27 @@ pub(super) fn save(table: &mut Table, file: Option<String>) {
     }
     match records::write(&path, &game) {
         Ok(()) => {
-            table.say(format!("saved {} plies to {}", game.record.moves.len(), path.display()));
+            table.say(saved(game.record.moves.len(), table.history.len(), &path));
             table.saved = table.history.len();
             table.file = Some(path);
         }
         Err(error) => table.alarm(&format!("`save`: cannot write {}: {error}", path.display())),
     }
+}
+
+/// What was saved, and what was not: a game is saved without what was taken back.
+fn saved(plies: usize, all: usize, path: &Path) -> String {
+    let back = all.saturating_sub(plies);
+    let more = match back {
+        0 => String::new(),
+        _ => format!(
+            "; without the {} that {} taken back (`redo` brings {} back)",
+            words::count(back as u64, "ply"),
+            if back == 1 { "was" } else { "were" },
+            if back == 1 { "it" } else { "them" },
+        ),
+    };
+    format!("saved {} to {}{more}", words::count(plies as u64, "ply"), path.display())
 }
 
 /// Goes on with a game from a file.

@@ -236,7 +236,15 @@ impl Table {
         }
         let moves = self.here.legal.iter().map(String::as_str);
         let near = suggest::nearest(line, moves.chain(command::names()), 5);
-        let message = mistyped(message, &near);
+        // What stands behind a command is no part of its name: `levle 3`.
+        let first = line.split_whitespace().next().unwrap_or_default();
+        let meant = if near.is_empty() { suggest::nearest(first, command::names(), 5) } else { near };
+        // Why the rules refuse it would mislead whoever mistyped a word.
+        let is_word = first.len() > 2 && first.chars().all(char::is_alphabetic);
+        let message = match (&meant[..], is_word) {
+            ([], _) | (_, false) => mistyped(message, &meant),
+            (meant, true) => mistyped("no such command or move".to_owned(), meant),
+        };
         self.alarm(&message);
     }
 
@@ -262,7 +270,7 @@ impl Table {
             };
             return self.say(message);
         }
-        let count = format!("{} moves", found.len());
+        let count = words::count(found.len() as u64, "move");
         let separator = if found.iter().any(|mv| mv.contains(' ')) { " | " } else { " " };
         let line = Text::from(found.join(separator));
         self.page("moves", vec![Text::new(&count, Tone::Strong), line]);
@@ -338,10 +346,10 @@ impl Table {
                 "there is nothing to play again"
             });
         }
-        let plural = if made == 1 { "" } else { "s" };
+        let moves = words::count(made as u64, "move");
         let verb = if way < 0 { "taken back" } else { "played again" };
         let rest = if made < count { ": there are no more" } else { "" };
-        self.say(format!("{made} move{plural} {verb}{rest}"));
+        self.say(format!("{moves} {verb}{rest}"));
         // Otherwise the engine would at once play again what was just taken back.
         self.paused = self.mover().is_some_and(|player| !self.seats[seats::index(player)].is_me());
     }

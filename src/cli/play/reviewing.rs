@@ -23,9 +23,8 @@ impl Table {
         match RunningReview::begin(game, limits) {
             Ok(running) => {
                 self.review = Some(running);
-                let plural = if moves == 1 { "" } else { "s" };
-                let time = words::time(time);
-                self.say(format!("reviewing {moves} move{plural}, up to {time} each; `stop` cancels it"));
+                let (moves, time) = (words::count(moves as u64, "move"), words::time(time));
+                self.say(format!("reviewing {moves}, up to {time} each; `stop` cancels it"));
             }
             Err(error) => self.alarm(&format!("the review cannot start: {error}")),
         }

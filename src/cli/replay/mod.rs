@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::client::{Address, LineError, Lines};
 
 use super::failure::Failure;
-use super::{own, parse, reaper};
+use super::{own, parse, reaper, words};
 use connection::Connection;
 use transcript::Event;
 
@@ -113,6 +113,9 @@ fn report(connections: BTreeMap<u64, Connection>, out: &mut impl Write) -> Resul
             writeln!(out, "connection {name}, {difference}")?;
         }
     }
-    writeln!(out, "{sent} lines sent, {compared} finals compared, {differing} differences")?;
+    let count = |number: usize, of| words::count(number as u64, of);
+    let (lines, finals, found) =
+        (count(sent, "line"), count(compared, "final"), count(differing, "difference"));
+    writeln!(out, "{lines} sent, {finals} compared, {found}")?;
     if differing == 0 { Ok(()) } else { Err(Failure::Reported) }
 }

@@ -20,7 +20,7 @@ pub(super) fn show(list: &[InForce], out: &mut impl Write) -> Result<(), Failure
         let value = if values.is_empty() { "-".to_owned() } else { values.join(", ") };
         table.row([key.name(), &styled::line(&value), &styled::line(&place.to_string())]);
     }
-    Ok(write!(out, "{table}")?)
+    Ok(write!(out, "{table}\nok\n")?)
 }
 
 /// A setting as `--check --json` has it.

@@ -34,6 +34,13 @@ pub(in crate::cli) struct InForce {
     pub(super) place: Place,
 }
 
+impl InForce {
+    /// Whether nobody gave it.
+    pub(in crate::cli) fn is_default(&self) -> bool {
+        matches!(self.place, Place::Default)
+    }
+}
+
 /// All settings that are in force.
 #[derive(Debug)]
 pub(in crate::cli) struct AllInForce {

@@ -122,6 +122,11 @@ pub(in crate::cli) fn others_read(metadata: &Metadata) -> bool {
     metadata.permissions().mode() & 0o004 != 0
 }
 
+/// Whether anybody may run a file as a program.
+pub(in crate::cli) fn is_executable(metadata: &Metadata) -> bool {
+    metadata.permissions().mode() & 0o111 != 0
+}
+
 /// Whether a file is a pipe.
 pub(in crate::cli) fn is_pipe(kind: FileType) -> bool {
     kind.is_fifo()

@@ -100,6 +100,11 @@ pub(in crate::cli) fn others_read(_: &Metadata) -> bool {
     false
 }
 
+/// Whether a file is a program is in its name and its first bytes, which plyd does not read.
+pub(in crate::cli) fn is_executable(_: &Metadata) -> bool {
+    true
+}
+
 /// No file of a folder is a pipe.
 pub(in crate::cli) fn is_pipe(_: FileType) -> bool {
     false

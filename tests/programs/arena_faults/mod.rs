@@ -31,11 +31,13 @@ const OLD_TIMEOUT: [&str; 2] = ["--patience", "5s"];
 /// Two games of which the stub is asked for one move: with sides swapped the opponent's move ends the game.
 const ONE_MOVE: [&str; 7] = ["l-game", "--rules", "max_plies=1", "--random-plies", "0", "--games", "2"];
 
-pub(crate) const TESTS: [Test; 16] = [
+pub(crate) const TESTS: [Test; 18] = [
     ("each fault is recorded by its name", each_fault_is_recorded_by_its_name),
     ("a bot plays every game", a_bot_plays_every_game),
     ("a bot passes its checks", a_bot_passes_its_checks),
     ("a bot that is slow for the arena is warned", a_bot_that_is_slow_for_the_arena_is_warned),
+    ("checks are shown as they end", checks_are_shown_as_they_end),
+    ("a bot's checks say what it wrote last and what may be wrong", a_bots_checks_say_what_may_be_wrong),
     ("a report says why games were forfeited", a_report_says_why_games_were_forfeited),
     ("a bot at an address needs no hello", a_bot_at_an_address_needs_no_hello),
     ("a second answer is recorded", a_second_answer_is_recorded),
@@ -209,6 +211,45 @@ fn a_bot_that_is_slow_for_the_arena_is_warned() {
     }
 }
 
+fn checks_are_shown_as_they_end() {
+    let place = Place::new();
+    // The second check waits for an end that does not come.
+    let only = ["--only", "bot/answers", "--only", "bot/end", "--timeout", "600s"];
+    let arguments =
+        [&["conform", "--bot", "--game", "l-game"][..], &only, &["cmd=./stub bot stays"]].concat();
+    let mut conform = process::plyd(arguments);
+    conform.command.current_dir(&place.0);
+    let (mut process, _input, lines) = process::spoken_with(conform);
+    let first = lines.recv_timeout(Duration::from_secs(60)).unwrap();
+    assert!(first.starts_with("bot/answers ") && first.contains("passed"), "{first}");
+    assert!(process::runs(&mut process));
+}
+
+fn a_bots_checks_say_what_may_be_wrong() {
+    let place = Place::new();
+    let came = |way: &str, check: &str| {
+        let bot = format!("cmd=./stub {way}");
+        let only = ["conform", "--bot", "--game", "l-game", "--timeout", "5s", "--only", check, &bot];
+        let mut conform = process::plyd(only);
+        conform.command.current_dir(&place.0);
+        let output = process::output(conform);
+        assert_eq!(output.status.code(), Some(1), "{way}");
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    for (way, check, word) in [
+        (
+            "bot silent",
+            "bot/answers",
+            "does it flush its output after each line, as `print(..., flush=True)`",
+        ),
+        ("bot crash", "bot/answers", "KeyError: 'moves'"),
+        ("bot crashes later", "bot/once", "closed; the last line of its stderr: `KeyError: 'moves'`"),
+    ] {
+        let text = came(way, check);
+        assert!(text.contains(word), "{way}: no `{word}` in {text}");
+    }
+}
+
 fn a_report_says_why_games_were_forfeited() {
     let place = Place::new();
     let report = |player: &str| {
@@ -219,7 +260,7 @@ fn a_report_says_why_games_were_forfeited() {
     };
     let text = report("cmd=./stub illegal,nodes=1");
     for word in [
-        "warning: 1 of 2 games were forfeited: this is no measure of strength",
+        "warning: 1 of 2 games was forfeited: this is no measure of strength",
         "`cmd=./stub illegal,nodes=1` forfeited 1 of its 2 games:",
         "illegal 1, first in game 1: `1 1 N`: ",
         "`,legal=true` behind it",
@@ -228,7 +269,7 @@ fn a_report_says_why_games_were_forfeited() {
         assert!(text.contains(word), "no `{word}` in:\n{text}");
     }
     let text = report("cmd=./stub late 60,time=1ms");
-    assert!(text.contains("us after its 1ms") && text.contains("--margin 50ms"), "{text}");
+    assert!(text.contains("ms after its 1ms") && text.contains("--margin 50ms"), "{text}");
     assert!(!report("cmd=./stub good,nodes=1").contains("forfeited"));
     // The list of a record's games says it, too.
     let mut show = process::plyd(["show", "games.jsonl"]);
@@ -302,7 +343,9 @@ fn players_that_do_not_begin_end_the_command() {
         let output = process::output(command(&place.0, &[&ONE_MOVE[..], &OLD_TIMEOUT, &players].concat()));
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{player}: {text}");
-        assert!(text.contains(word), "{player} without `{word}`: {text}");
+        for word in [word, "leave out its --player"] {
+            assert!(text.contains(word), "{player} without `{word}`: {text}");
+        }
         assert!(output.stdout.is_empty(), "{player}");
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Stub<O> {
     refused: u64,
     /// The games that it began.
     games: u64,
+    /// How often it was asked for a move.
+    asked: u64,
 }
 
 /// Plays on the standard streams, as the whole of a process.
@@ -60,7 +62,7 @@ pub(crate) fn run(way: &str) -> io::Result<()> {
 impl<O: Write> Stub<O> {
     pub(crate) fn new(way: &str, out: O) -> Self {
         let (is_bot, way) = way.strip_prefix("bot ").map_or((false, way), |way| (true, way));
-        Self { way: way.to_owned(), is_bot, out, seq: 0, refused: 0, games: 0 }
+        Self { way: way.to_owned(), is_bot, out, seq: 0, refused: 0, games: 0, asked: 0 }
     }
 
     /// Answers until the input ends or a `quit` comes.
@@ -98,6 +100,7 @@ impl<O: Write> Stub<O> {
     /// Answers a `go`, or does what else it is to do; false: it leaves.
     fn choose(&mut self, id: &str, request: &Value) -> io::Result<bool> {
         let way = self.way.clone();
+        self.asked += 1;
         match &*way {
             "silent" => {}
             "no more reads" => forever(),
@@ -109,7 +112,11 @@ impl<O: Write> Stub<O> {
             "blank lines" => loop {
                 self.out.write_all(&[b'\n'; 1000])?;
             },
-            "crash" | "forks and crashes" => process::exit(3),
+            "crashes later" if self.asked == 1 => self.send(best(id, "4 3 W"))?,
+            "crash" | "crashes later" | "forks and crashes" => {
+                eprintln!("Traceback\nKeyError: 'moves'");
+                process::exit(3)
+            }
             "aborts" => process::abort(),
             "hangs up" => return Ok(false),
             // Nobody holds the output any more, though the process goes on.

@@ -244,7 +244,7 @@ impl Play {
         let played = match pressed {
             Ok(_) => self.play(&reply.mv),
             Err(late) => {
-                let message = format!("{} us after its {:?}", late.as_micros(), allowed.unwrap_or_default());
+                let message = format!("{late:.1?} after its {:?}", allowed.unwrap_or_default());
                 Err(ForfeitReason::new(ForfeitKind::Late, message))
             }
         };

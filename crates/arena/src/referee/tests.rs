@@ -114,17 +114,17 @@ fn flags_fall_by_the_time_that_is_given() {
     let table = [
         (Unlimited, 0, None, &[99_000_000][..], Ok(None)),
         (PerMove(ms(50)), 0, None, &[50_000, 50_000], Ok(None)),
-        (PerMove(ms(50)), 0, None, &[50_001], Err("late: 1 us after its 50ms")),
+        (PerMove(ms(50)), 0, None, &[50_001], Err("late: 1.0µs after its 50ms")),
         (PerMove(ms(50)), 2, None, &[52_000], Ok(None)),
-        (PerMove(ms(50)), 2, None, &[50_000, 52_001], Err("late: 2001 us after its 50ms")),
+        (PerMove(ms(50)), 2, None, &[50_000, 52_001], Err("late: 2.0ms after its 50ms")),
         (PerMove(ms(50)), 0, Some(7), &[57_000], Ok(None)),
-        (PerMove(ms(50)), 0, Some(7), &[57_001], Err("late: 7001 us after its 50ms")),
+        (PerMove(ms(50)), 0, Some(7), &[57_001], Err("late: 7.0ms after its 50ms")),
         (increment, 0, None, &[40_000, 70_000], Ok(Some(10_000))),
-        (increment, 0, None, &[40_000, 70_001], Err("late: 1 us after its 70ms")),
+        (increment, 0, None, &[40_000, 70_001], Err("late: 1.0µs after its 70ms")),
         (delay, 0, None, &[50_000, 60_000, 50_000], Ok(Some(10_000))),
-        (delay, 0, None, &[60_000, 60_001], Err("late: 1 us after its 60ms")),
+        (delay, 0, None, &[60_000, 60_001], Err("late: 1.0µs after its 60ms")),
         (bank, 0, None, &[70_000, 50_000], Ok(Some(0))),
-        (bank, 0, None, &[70_000, 50_001], Err("late: 1 us after its 50ms")),
+        (bank, 0, None, &[70_000, 50_001], Err("late: 1.0µs after its 50ms")),
     ];
     for (control, margin, still, times, expected) in table {
         let mut terms = nim([control, Unlimited]);

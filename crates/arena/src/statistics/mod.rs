@@ -19,6 +19,7 @@ pub mod ratings;
 #[cfg(test)]
 mod simulation;
 pub mod sprt;
+mod student;
 mod tally;
 
 pub use crosstable::{Cell, Row, crosstable};

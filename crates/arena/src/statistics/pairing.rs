@@ -79,8 +79,11 @@ mod tests {
         };
         let points = pairing.points();
         assert_eq!((points.games, points.made), (13, 8.0));
-        // Of the pairs: 1/2 1 1 3/2 2 around 6/5; of the games: 0 1 1 around 2/3.
-        assert!((points.variance - (1.3 + 2.0 / 3.0)).abs() < 1e-12, "{points:?}");
+        // The share is 8/13. Of the pairs: 1/2 1 1 3/2 2 around 16/13; of the games: 0 1 1 around 8/13.
+        let squares = [6.5 - 16.0, 13.0 - 16.0, 13.0 - 16.0, 19.5 - 16.0, 26.0 - 16.0, -8.0, 5.0, 5.0];
+        let variance = squares.iter().map(|thirteenths| thirteenths * thirteenths / 169.0).sum::<f64>();
+        assert!((points.variance() - variance).abs() < 1e-12, "{points:?}");
+        assert_eq!(points.units, 8);
         let reversed = pairing.reversed();
         assert_eq!((reversed.players, reversed.points().made), ([1, 0], 5.0));
         assert_eq!(reversed.reversed(), pairing);

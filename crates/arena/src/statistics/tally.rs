@@ -16,7 +16,7 @@ use super::{Estimate, Points};
 /// let score = games.score().expect("there are games");
 /// assert_eq!((games.total(), score.value), (100, 0.65));
 /// let elo = games.elo().expect("not all were won");
-/// assert_eq!((elo.value.round(), elo.error.round()), (108.0, 59.0));
+/// assert_eq!((elo.value.round(), elo.error.round()), (108.0, 60.0));
 /// assert!(games.superiority() > Some(0.99));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,13 +56,13 @@ impl<const N: usize> Tally<N> {
         self
     }
 
-    /// The points. Their variance takes games, or pairs, as independent draws from those that were seen.
+    /// The points. Games, or pairs, are taken as independent draws from those that were seen.
     #[must_use]
     pub fn points(&self) -> Points {
+        let (units, games) = (self.total(), self.total() * Self::GAMES);
         let made = self.each().map(|(count, points)| count * points).sum();
-        let total = self.total();
-        let mean = if total > 0 { made / total as f64 } else { 0.0 };
-        Points { games: total * Self::GAMES, made, variance: self.squares(mean) }
+        let products = [self.squares(0.0), Self::GAMES as f64 * made, (Self::GAMES * games) as f64];
+        Points { games, made, units, products }
     }
 
     /// The share of the points: see [`Points::score`].
@@ -114,12 +114,20 @@ impl<const N: usize> Serialize for Tally<N> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Z_95;
     use super::super::simulation::{Opponents, held_in_95_percent};
     use super::*;
     use plyd_core::zobrist::SplitMix64;
 
     fn close(value: f64, expected: f64) -> bool {
         (value - expected).abs() < 0.0051
+    }
+
+    /// The Elo with the interval that fastchess gives, by the normal distribution whatever their number.
+    fn normal(points: Points) -> Estimate {
+        let games = points.games as f64;
+        let error = Z_95 * points.variance().sqrt() / games;
+        Estimate { value: points.made / games, error }.to_elo().unwrap()
     }
 
     #[test]
@@ -136,7 +144,7 @@ mod tests {
             ([332, 433, 498, 333, 334], -8.64, 10.33),
             ([7895, 8757, 5685, 568, 9999], -21.04, 2.95),
         ] {
-            let elo = Pairs { counts }.elo().unwrap();
+            let elo = normal(Pairs { counts }.points());
             assert!(close(elo.value, value) && close(elo.error, error), "{counts:?}: {elo:?}");
         }
     }
@@ -160,7 +168,7 @@ mod tests {
     #[test]
     fn single_games_give_what_fastchess_gives() {
         // elo_test.cpp again.
-        let elo = Games { counts: [96, 111, 136] }.elo().unwrap();
+        let elo = normal(Games { counts: [96, 111, 136] }.points());
         assert!(close(elo.value, 40.70) && close(elo.error, 30.43), "{elo:?}");
     }
 
@@ -169,9 +177,44 @@ mod tests {
         let none = Pairs::default();
         assert_eq!((none.score(), none.superiority()), (None, None));
         let lost = Pairs { counts: [3, 0, 0, 0, 0] };
-        assert_eq!(lost.score(), Some(Estimate { value: 0.0, error: 0.0 }));
+        assert_eq!(lost.score(), Some(Estimate { value: 0.0, error: f64::INFINITY }));
         assert_eq!((lost.elo(), lost.superiority()), (None, None));
         assert_eq!(Pairs { counts: [0, 0, 0, 1, 9] }.elo(), None, "the interval reaches beyond 1");
+    }
+
+    #[test]
+    fn few_pairs_have_students_interval() {
+        // Ten pairs, 60 % of the points: a standard deviation of 0.4 points a pair, 2.262 standard errors.
+        let score = Pairs { counts: [0, 2, 3, 4, 1] }.score().unwrap();
+        let deviation = f64::sqrt((2.0 * 0.49 + 3.0 * 0.04 + 4.0 * 0.09 + 0.64) / 9.0);
+        let error = 2.262_157 * deviation / f64::sqrt(10.0) / 2.0;
+        assert!((score.value - 0.6).abs() < 1e-12 && (score.error - error).abs() < 1e-5, "{score:?}");
+        // Many pairs have the normal one.
+        let points = Pairs { counts: [1000, 2000, 3000, 4000, 1000] }.points();
+        assert!((points.elo().unwrap().error / normal(points).error - 1.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn pairs_that_are_all_alike_say_nothing_of_their_error() {
+        for counts in [[0, 0, 0, 7, 0], [0, 0, 1, 0, 0]] {
+            let pairs = Pairs { counts };
+            let (score, elo) = (pairs.score().unwrap(), pairs.elo().unwrap());
+            assert!(!score.has_error() && !elo.has_error(), "{score:?} {elo:?}");
+            assert_eq!(elo.value, super::super::elo(score.value));
+            assert_eq!(serde_json::to_value(elo).unwrap()["error"], serde_json::Value::Null);
+            assert_eq!(pairs.superiority(), None);
+        }
+    }
+
+    #[test]
+    fn intervals_of_ten_pairs_hold_the_truth_as_often_as_they_say() {
+        let mut random = SplitMix64::new(6);
+        let opponents = Opponents::new(0.0, 0.2, 0.2);
+        let held = held_in_95_percent(4000, || {
+            let points = opponents.pairs(10, &mut random).points();
+            [(points.score().unwrap(), 0.5)]
+        });
+        assert_eq!(held, [true]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{
     player::TypedEngine, typed::Typed,
 };
 use crate::effort::{Effort, Interrupt};
-use crate::game::{Cell, Drawing, Outcome, Root, Rules, Turn};
+use crate::game::{Cell, Drawing, Outcome, Root, Rules, Side, Turn};
 use crate::options::Options;
 use crate::search::Control;
 
@@ -300,7 +300,7 @@ impl<G: Playable> AnyRoot for Typed<G> {
     ) -> Result<Candidates, Fault> {
         match self.game.turn(&self.root.pos) {
             Turn::Over(outcome) => {
-                let fault = Fault::new(FaultCode::GameOver, Place::Position, "the game is over");
+                let fault = Fault::new(FaultCode::GameOver, Place::Position, ended(&outcome));
                 return Err(Fault { outcome: Some(outcome), ..fault });
             }
             Turn::Chance => {
@@ -337,4 +337,14 @@ impl<G: Playable> AnyRoot for Typed<G> {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// What is said to whoever wants to search where a game is over, behind a code that says that it is.
+fn ended(outcome: &Outcome) -> String {
+    let who = match outcome.winner {
+        Some(Side::First) => "p1 has won",
+        Some(Side::Second) => "p2 has won",
+        None => "it is a draw",
+    };
+    format!("{who} (`{}`), so there is nothing to search", outcome.by)
 }

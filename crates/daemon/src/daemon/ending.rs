@@ -75,6 +75,20 @@ impl Daemon {
         }
     }
 
+    /// Notes that a further signal ends the daemon at once, and what that costs.
+    pub(super) fn note_hurry(&self) {
+        let searches = self.shared.lock().status(now_ns()).searches;
+        let what = match searches {
+            0 => {
+                tracing::info!(target: targets::SERVE, "a further signal: ending at once");
+                return;
+            }
+            1 => "1 search gets no answer".to_owned(),
+            _ => format!("{searches} searches get no answer"),
+        };
+        tracing::warn!(target: targets::ENDING, "a further signal: ending at once; {what}");
+    }
+
     /// Lets dropping the daemon skip the wait for the transcript.
     pub(super) fn hurry(&self) {
         self.shared.transcript.iter().for_each(Transcript::abandon);

@@ -7,7 +7,6 @@ use std::time::Instant;
 use crate::config::Config;
 use crate::daemon::Daemon;
 use crate::daemon::listen::LISTENING;
-use crate::log::targets;
 use crate::page::Page;
 use crate::runtime::heartbeat::keep_alive;
 use crate::serve_error::ServeError;
@@ -128,7 +127,7 @@ async fn serve(mut config: Config, games: &'static [&'static Entry]) -> Result<(
     tokio::select! {
         () = finish => {}
         () = signals.next() => {
-            tracing::info!(target: targets::SERVE, "a further signal: ending at once");
+            daemon.note_hurry();
             daemon.hurry();
         }
     }

@@ -11,11 +11,11 @@ use crate::flood::Flood;
 use plyd_core::game::{Drawing, Notation, OpenError, Piece, Setting, Side, TextFault, offset_in};
 
 /// How a position is written.
-pub(super) const POSITION_GRAMMAR: &str = "`M p1 p2 walls mover`: the size; both players' `row,column` in decimal digits; walls \
+pub(super) const POSITION_GRAMMAR: &str = "`M p1 p2 walls mover`: the size; both players' `row,column` in decimal digits, counted from 0 at the top left; walls \
      as `rcR` (right of row r, column c) and `rcD` (below it) joined by commas, in lower-case hexadecimal digits, or `-` \
      for none; the mover, `1` or `2` (1 when omitted): `6 0,0 5,5 12R,42R,21D,24D 1`.";
 /// How a move is written.
-pub(super) const MOVE_GRAMMAR: &str = "The row and column to walk to in lower-case hexadecimal digits, and the side to wall: `u`, `r`, `d` or `l`: `34u`.";
+pub(super) const MOVE_GRAMMAR: &str = "The row and column to walk to, from 0 at the top left, in lower-case hexadecimal digits, and the side to wall: `u`, `r`, `d` or `l`: `34u`.";
 
 /// The letters of [`CellSide::ALL`].
 const LETTERS: [char; 4] = ['u', 'r', 'd', 'l'];

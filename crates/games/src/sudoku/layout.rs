@@ -13,7 +13,7 @@ use plyd_core::game::{OpenError, Side, TextFault, offset_in};
 /// How a position is written.
 pub(super) const POSITION_GRAMMAR: &str = "`m n` (rows and columns of a block), then the cells by rows: `.` or `0` (empty) or a \
      value, with `+` or `-` behind it if it is player 1's or 2's (not in `classic`). Then, each optional and after a `;`: \
-     `scores a b`, `taboo r,c,v ...`, `mover 1`, `allowed1 r,c ...`, `allowed2 r,c ...`; rows and columns from 0: \
+     `scores a b`, `taboo r,c,v ...`, `mover 1`, `allowed1 r,c ...`, `allowed2 r,c ...`; rows and columns from 0 at the top left: \
      `2 2 1 2 . . . . . . . . . . . . 2 1 ; scores 0 0 ; mover 1`. White space is free, so that a board file is a \
      position; the framework's state text (`rows = m`, ...) is read, too.";
 

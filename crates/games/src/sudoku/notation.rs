@@ -9,7 +9,7 @@ use super::written::{self, fill_text};
 use plyd_core::game::{Drawing, Layer, Mark, Notation, Setting};
 
 /// How a move is written.
-pub(super) const MOVE_GRAMMAR: &str = "`r,c,v`: row and column from 0, value from 1. Whether a move fills its cell or is taboo and \
+pub(super) const MOVE_GRAMMAR: &str = "`r,c,v`: row and column from 0 at the top left, value from 1. Whether a move fills its cell or is taboo and \
      passes the turn is decided by the rules.";
 
 impl Notation for Sudoku {

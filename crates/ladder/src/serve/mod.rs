@@ -193,7 +193,10 @@ where
     };
     stopping.send_replace(true);
     if ended.is_ok() {
-        tracing::info!(target: LOG, games = encounters.len(), "the ladder stops");
+        match encounters.len() {
+            0 => tracing::info!(target: LOG, "the ladder stops; no game is being played"),
+            games => tracing::info!(target: LOG, games, "the ladder stops; games in play may be finished"),
+        }
         // Bots whose connections break meanwhile come back to their games.
         let played_out = async { while encounters.join_next().await.is_some() {} };
         let _go_on_later = timeout(settings.drain, played_out).await;

@@ -66,7 +66,7 @@ export function ratingsChart(players, ratings) {
       const y = 8 + (index + (narrow ? 0.72 : 0.5)) * row;
       content.push(
         narrow ? words(players[player], 2, y - 13, 'start', 'of') : words(shortened(players[player], 34), left - 14, y + 5, 'end', 'of'),
-        svg('line.interval', { x1: x(value - error), x2: x(value + error), y1: y, y2: y }),
+        svg('line.interval', { x1: x(value - (error ?? 0)), x2: x(value + (error ?? 0)), y1: y, y2: y }),
         svg('circle.point', { cx: x(value), cy: y, r: 5 }, svg('title', {}, `${players[player]}: ${elo({ value, error })}`)));
     });
     return { height: bottom + 24, content };

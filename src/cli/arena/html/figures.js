@@ -10,11 +10,14 @@ export function signed(value, decimals = 0) {
   return `${value < 0 && Number(text) !== 0 ? '−' : '+'}${text}`;
 }
 
+/** An error; null if the results do not say how large it is. */
+const errorOf = (error, decimals) => (error === null ? '?' : size(error, decimals));
+
 /** A difference in Elo with its error. */
-export const elo = (estimate, decimals = 1) => (estimate ? `${signed(estimate.value, decimals)} ± ${size(estimate.error, decimals)}` : '–');
+export const elo = (estimate, decimals = 1) => (estimate ? `${signed(estimate.value, decimals)} ± ${errorOf(estimate.error, decimals)}` : '–');
 
 /** A share of the points with its error. */
-export const percent = ({ value, error }) => `${(100 * value).toFixed(1)} % ± ${(100 * error).toFixed(1)}`;
+export const percent = ({ value, error }) => `${(100 * value).toFixed(1)} % ± ${errorOf(error === null ? null : 100 * error, 1)}`;
 
 /** A time in microseconds. */
 export const time = (us) => (us < 1000 ? `${Math.round(us)} µs` : us < 1e6 ? `${Number((us / 1000).toPrecision(3))} ms` : `${Number((us / 1e6).toPrecision(3))} s`);

@@ -19,8 +19,10 @@ function ofTwo(players, { elo: difference }, summary, over) {
   }
   const ahead = leads ? difference : { ...difference, value: -difference.value };
   // If all pairs had the same result, the error cannot be estimated.
-  if (difference.error === 0 && difference.value !== 0) {
-    return `${first} is ${elo(ahead, 0).split(' ')[0]} Elo ahead of ${second} ${over}, with the same result in every pair`;
+  if (!difference.error) {
+    const result = difference.value === 0 ? `${players[0]} and ${players[1]} are level`
+      : `${first} is ${elo(ahead, 0).split(' ')[0]} Elo ahead of ${second}`;
+    return `${result} ${over}, with the same result in every pair`;
   }
   if (Math.abs(difference.value) <= difference.error || difference.value === 0) {
     return `${players[0]} and ${players[1]} are level within the error ${over}: ${elo(difference, 0)} Elo`;

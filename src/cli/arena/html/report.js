@@ -41,7 +41,7 @@ function facts() {
   const notes = [ended, summary.unplayed > 0 && `Games left out because a server was overloaded: ${grouped(summary.unplayed)}.`].filter(Boolean);
   return el('div', {}, el('dl', {}, ...out.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)])),
     notes.length ? el('p.about', {}, notes.join(' ')) : null,
-    el('p.help', {}, 'The number after ± is half the width of a 95 % interval.'));
+    el('p.help', {}, 'The number after ± is half the width of a 95 % interval; ? if all pairs of games ended alike, which says nothing of it.'));
 }
 
 function result() {

@@ -114,7 +114,7 @@ function axis(rated, top, bottom, y, left = LEFT) {
   rated.forEach(({ elo: { value, error } }, index) => {
     const at = y(index);
     out.push(
-      svg('line', { x1: x(value - error), x2: x(value + error), y1: at, y2: at, stroke: 'var(--link)', 'stroke-width': 6, 'stroke-linecap': 'round' }),
+      svg('line', { x1: x(value - (error ?? 0)), x2: x(value + (error ?? 0)), y1: at, y2: at, stroke: 'var(--link)', 'stroke-width': 6, 'stroke-linecap': 'round' }),
       svg('circle', { cx: x(value), cy: at, r: 11, fill: 'var(--link)' }, svg('title', {}, elo({ value, error }))));
   });
   out.push(text('Elo', RIGHT, bottom + 36, { size: 28, anchor: 'end', fill: 'var(--faint)' }));

@@ -85,7 +85,7 @@ pub(super) fn score(result: &PairingResult) -> Option<Estimate> {
 /// The middle of a score's interval: if all pairs were alike, the share is moved along with its error.
 fn centre(result: &PairingResult, ours: Estimate) -> Estimate {
     let games = result.wins + result.draws + result.losses;
-    if ours.error == 0.0 { adjusted(ours.value, games as f64 / 2.0) } else { ours }
+    if ours.has_error() { ours } else { adjusted(ours.value, games as f64 / 2.0) }
 }
 
 /// The fewest games that bear a claim out, or contradict it by their number.

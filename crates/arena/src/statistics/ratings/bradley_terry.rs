@@ -1,12 +1,15 @@
 //! The most likely strengths of players who can be compared, and how far chance can move them.
 
 use super::super::elo::ELO_PER_LOGIT;
-use super::super::normal::Z_95;
-use super::super::{Estimate, Pairing};
+use super::super::normal::{self, Z_95};
+use super::super::{Estimate, Pairing, student};
 use super::matrix::{self, Matrix};
 
 /// The iteration ends when no strength changes by more than this, in logits.
 const TOLERANCE: f64 = 1e-10;
+
+/// Squares of residuals below this are none: one half point in a billion games makes more.
+const NO_SQUARES: f64 = 1e-10;
 
 /// The most steps: a dozen is usual, and each factor of e in the odds takes one more.
 const STEPS: usize = 200;
@@ -68,6 +71,11 @@ pub struct Fit {
     inverse: Matrix,
     /// The players of each pairing, and the squares of what their results were beyond those expected.
     squares: Vec<([usize; 2], f64)>,
+    /// Who is at a strength that is known.
+    fixed: Vec<bool>,
+    /// The pairs, and games without a pair, and the strengths that were computed from them; none if the
+    /// squares are corrected for few results already.
+    sample: Option<(u64, u64)>,
 }
 
 impl Fit {
@@ -102,14 +110,24 @@ impl Fit {
         let inverse = results.inverse(&strengths);
         let squares = |met: &Met| {
             let variance = match known.prior {
-                // The errors are those of a match, which are not corrected.
+                // The errors are those of a match: corrected by the number of results.
                 Prior::None => 0.0,
                 Prior::Jeffreys => variance_of_lead(&inverse, met.pairing.players),
             };
             (met.pairing.players, met.squares(&strengths, variance))
         };
         let squares = results.met.iter().map(squares).collect();
-        Self { inverse, strengths, squares }
+        let computed = results.free.iter().filter(|free| **free).count() as u64;
+        let sample = match known.prior {
+            Prior::None => {
+                let units = pairings.iter().map(|pairing| pairing.points().units).sum();
+                // Only the differences of strengths are known if none is fixed.
+                Some((units, if known.fixed.is_empty() { computed.saturating_sub(1) } else { computed }))
+            }
+            Prior::Jeffreys => None,
+        };
+        let fixed = results.free.iter().map(|free| !free).collect();
+        Self { inverse, strengths, squares, fixed, sample }
     }
 
     /// A player's strength in Elo; the error is that of its distance from the origin, so that a fixed
@@ -117,13 +135,16 @@ impl Fit {
     ///
     /// The errors follow the variance that was seen among the pairs of games (the robust or sandwich
     /// estimate: P. J. Huber 1967): the inverse of the information around the seen variance of the slope.
+    /// Without a prior it is corrected for few results, as HC1 of J. G. MacKinnon and H. White, "Some
+    /// heteroskedasticity-consistent covariance matrix estimators with improved finite sample properties"
+    /// (1985), and the interval is Student's.
     ///
     /// # Panics
     /// If there is no such player.
     #[must_use]
     pub fn elo(&self, player: usize) -> Estimate {
         let variance = self.variance(|other| self.inverse[player][other]);
-        estimate(self.strengths[player], variance)
+        self.estimate(self.strengths[player], variance, self.fixed[player])
     }
 
     /// How much stronger in Elo the first player is than the second.
@@ -132,9 +153,34 @@ impl Fit {
     /// If there are no such players.
     #[must_use]
     pub fn difference(&self, first: usize, second: usize) -> Estimate {
+        let is_known = first == second || (self.fixed[first] && self.fixed[second]);
+        self.estimate(self.lead(first, second), self.variance_between(first, second), is_known)
+    }
+
+    /// The likelihood, from 0 to 1, that the first player is stronger than the second, by the normal
+    /// approximation; none if the results say nothing about chance.
+    pub(super) fn superiority(&self, first: usize, second: usize) -> Option<f64> {
+        let variance = self.variance_between(first, second);
+        (variance > 0.0).then(|| normal::cumulative(self.lead(first, second) / variance.sqrt()))
+    }
+
+    fn lead(&self, first: usize, second: usize) -> f64 {
+        self.strengths[first] - self.strengths[second]
+    }
+
+    fn variance_between(&self, first: usize, second: usize) -> f64 {
         let (one, other) = (&self.inverse[first], &self.inverse[second]);
-        let variance = self.variance(|player| one[player] - other[player]);
-        estimate(self.strengths[first] - self.strengths[second], variance)
+        self.variance(|player| one[player] - other[player])
+    }
+
+    /// In Elo; a distance that is known has no error.
+    fn estimate(&self, logits: f64, variance: f64, is_known: bool) -> Estimate {
+        let error = match self.sample {
+            _ if is_known => 0.0,
+            Some((units, computed)) => student::error_95(variance, units, computed),
+            None => Z_95 * variance.sqrt(),
+        };
+        Estimate { value: ELO_PER_LOGIT * logits, error: ELO_PER_LOGIT * error }
     }
 
     /// The variance of a difference between strengths: `moved` says how far a point more for a player moves
@@ -150,10 +196,6 @@ impl Fit {
 /// The odds as a probability.
 fn logistic(logit: f64) -> f64 {
     1.0 / (1.0 + (-logit).exp())
-}
-
-fn estimate(logits: f64, variance: f64) -> Estimate {
-    Estimate { value: ELO_PER_LOGIT * logits, error: ELO_PER_LOGIT * Z_95 * variance.sqrt() }
 }
 
 /// The variance of the first player's lead, by the information.
@@ -208,7 +250,9 @@ impl Met<'_> {
             + self.pairing.pairs.total() as f64 * (2.0 * game).powi(2) * known;
         let singles = self.pairing.singles.squares(expected)
             + self.pairing.singles.total() as f64 * game.powi(2) * known;
-        pairs + singles + prior
+        let squares = pairs + singles + prior;
+        // What the tolerance of the strengths leaves of residuals that are 0.
+        if squares < NO_SQUARES { 0.0 } else { squares }
     }
 }
 

@@ -71,7 +71,7 @@ function draw() {
 	const slider = byId('slider');
 	slider.max = plies;
 	slider.value = cursor;
-	slider.setAttribute('aria-valuetext', `after ${cursor} of ${plies} plies`);
+	slider.setAttribute('aria-valuetext', `after ${cursor} of ${plies} ${plies === 1 ? 'ply' : 'plies'}`);
 	byId('at').textContent = `${cursor} of ${plies}`;
 	viewer.dataset.plies = plies;
 	for (const [link, ply] of [['first', 0], ['back', cursor - 1], ['forward', cursor + 1], ['last', plies]]) {

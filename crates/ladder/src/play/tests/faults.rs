@@ -63,7 +63,7 @@ async fn each_fault_is_recorded_by_its_name() {
         (60_000, 60_000, Way::Then(overloaded), None),
         (60_000, 60_000, Way::Move("4"), Some((Illegal, "`4`"))),
         (60_000, 60_000, Way::Move(""), Some((Illegal, ""))),
-        (20, 60_000, Way::After(40), Some((Late, "us after its 20ms"))),
+        (20, 60_000, Way::After(40), Some((Late, "after its 20ms"))),
         (20, 20, Way::Never, Some((Timeout, "no answer"))),
         (20, 20, Way::Line(other), Some((Timeout, "no answer"))),
         (20, 20, Way::Line(r#"{"type":"info"}"#), Some((Timeout, "no answer"))),
