@@ -181,7 +181,7 @@ fn a_service_may_do_what_its_sockets_and_secrets_need() {
 
 #[test]
 fn what_cannot_run_as_a_service_is_refused_with_what_to_do() {
-    let rows: [(&[&str], &[&str]); 18] = [
+    let rows: [(&[&str], &[&str]); 19] = [
         (&[], &["nothing would be served", "give `tcp`, `ws` or `unix`"]),
         (&["--socket"], &["nothing would be served", "--config"]),
         (&["--stdio", "--tcp", "127.0.0.1:7117"], &["stdio", "a service has no standard input"]),
