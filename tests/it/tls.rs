@@ -323,7 +323,7 @@ fn every_promise_of_the_protocol_holds_over_tls() {
         let output = process::output(process::plyd(&arguments));
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-        let resumed = said.lines().filter(|line| line.starts_with("resume ") && line.contains(" passed "));
+        let resumed = said.lines().filter(|line| line.starts_with("resume/") && line.contains(" passed "));
         assert_eq!(resumed.count(), 8, "{said}");
     }
 }
