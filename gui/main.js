@@ -62,6 +62,8 @@ const button = (name) => document.querySelector(`[data-testid="${name}"]`);
 
 /** The game on the table when it was last drawn. */
 let shownId = '';
+/** Whether that is the game which the page began by itself: nobody chose it. */
+let isByItself = false;
 
 function draw() {
 	const { game, node } = table;
@@ -106,6 +108,7 @@ function forget(id) {
 	if (shownId) {
 		byId('alert').hidden = true;
 		announce('');
+		isByItself = false;
 	}
 	shownId = id;
 }
@@ -115,7 +118,7 @@ function keepTable() {
 	const seesEnd = table.settled && isLive(table.game) && table.game.node === toEnd([table.game.root]).at(-1);
 	const end = !seesEnd ? null : table.outcome ? outcomeWords(table.outcome, settled.get(table.game.game)?.by) : '';
 	const players = ['p1', 'p2'].map((player) => seatName(table.seats[player]));
-	keep(table.saved, { end, players }, () => {
+	keep(table.saved, { end, players, isChosen: !isByItself }, () => {
 		table.game = table.game.with({ id: newId() });
 		draw();
 	});
@@ -252,7 +255,10 @@ async function opened() {
 		const isThere = await openAddress(() => takeWanted(table.game));
 		const isFirst = !isThere && !table.game && !wasHere();
 		if (!isThere && table.game) table.refresh();
-		else if (!isThere) await table.begin(first, {});
+		else if (!isThere) {
+			isByItself = true;
+			await table.begin(first, {});
+		}
 		if (!isFirst) remember();
 		else choosing = import('./welcome.js').then(async ({ welcome }) => welcome(table, (await games).body, describe));
 		document.body.dataset.choice = String(Boolean(choosing));

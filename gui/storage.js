@@ -82,8 +82,7 @@ function entries() {
 /** The game without moves that was chosen last, in a list, so that it is found in its place among the others. @returns {Entry[]} */
 function chosen() {
 	try {
-		// What stood behind the choice of games at a first visit was nobody's choice.
-		const entry = wasHere() ? JSON.parse(localStorage.getItem(CHOSEN)) : null;
+		const entry = JSON.parse(localStorage.getItem(CHOSEN));
 		return isWhole(entry?.saved) ? [{ ...entry, id: String(entry.saved.game.id), name: '' }] : [];
 	} catch {
 		return [];
@@ -166,7 +165,8 @@ export async function restore() {
 /**
  * Keeps a table.
  * @param {object} table  what is to be kept of it
- * @param {{end: string|null, players: string[]}} about  for the list; `end`: null if it is not known at the position shown
+ * @param {{end: string|null, players: string[], isChosen: boolean}} about  for the list; `end`: null if it is not known at the
+ *   position shown; `isChosen`: whether somebody chose the game, so that it is kept even without moves
  * @param {() => void} isTaken  another tab has this game: it needs another id
  */
 export function keep(table, about, isTaken) {
@@ -202,7 +202,8 @@ function write() {
 	// Without moves and comments it is not worth a place in the list, which would fill with such games.
 	const isEmpty = !game.moves.length && !game.comments;
 	if (isEmpty) forget(game.id);
-	else if (chosen().some(({ id }) => id === game.id)) localStorage.removeItem(CHOSEN);
+	if (isEmpty && !latest.isChosen) return;
+	if (!isEmpty && chosen().some(({ id }) => id === game.id)) localStorage.removeItem(CHOSEN);
 	for (;;) {
 		try {
 			localStorage.setItem(isEmpty ? CHOSEN : GAME + game.id, text);

@@ -74,7 +74,7 @@ test('the flag of a person ends the game; taken back, the game goes on with its 
   await inSettings(page, () => byTest(page, 'seat-p2').selectOption('human'));
   await move(page, 0);
   await until(page, (now) => now.over === 'true');
-  assert.match(await byTest(page, 'outcome').textContent(), /Player 1 wins.*Player 2’s time is up/);
+  assert.match(await byTest(page, 'outcome').textContent(), /^Player 1 wins: player 2’s time is up/);
   const { cursor } = await pageState(page);
   await clickCell(page, '3,3');
   assert.equal(await page.locator('#board .target').count(), 0, 'no cell can be chosen any more');
