@@ -56,7 +56,7 @@ pub(crate) fn run(way: &str) -> io::Result<()> {
         _ => {}
     }
     Stub::new(way, io::stdout()).play(io::stdin().lock())?;
-    if matches!(way, "stays" | "leaves its group") { forever() } else { Ok(()) }
+    if matches!(way, "stays" | "bot stays" | "leaves its group") { forever() } else { Ok(()) }
 }
 
 impl<O: Write> Stub<O> {
