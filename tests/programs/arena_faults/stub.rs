@@ -114,7 +114,7 @@ impl<O: Write> Stub<O> {
             },
             "crashes later" if self.asked == 1 => self.send(best(id, "4 3 W"))?,
             "crash" | "crashes later" | "forks and crashes" => {
-                eprintln!("Traceback\nKeyError: 'moves'");
+                io::stderr().write_all(b"Traceback\nKeyError: 'moves'\n")?;
                 process::exit(3)
             }
             "aborts" => process::abort(),
