@@ -77,7 +77,7 @@ pub(super) fn import(args: &Import, out: &mut impl Write) -> Result<(), Failure>
     let mut store = args.place.open_alone()?;
     let imported = store.import(&mut BufReader::new(file), &args.place.by()).map_err(failed)?;
     let plyd_ladder::store::Imported { games, encounters, bots } = imported;
-    let count = |number: u64, of| words::count(number, of);
+    let count = words::count;
     let (games, encounters, bots) =
         (count(games, "game"), count(encounters, "encounter"), count(bots, "bot"));
     Ok(writeln!(out, "{games} of {encounters}, and {bots}")?)
