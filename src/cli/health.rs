@@ -47,7 +47,8 @@ enum Place {
     Page(String, String),
 }
 
-/// The most of a page's answer that is read: its status stands in the first line, and why behind a short head.
+/// The most of a page's answer that is read: its status stands in the first line, and why behind a short
+/// head.
 const HEAD_BYTES: u64 = 1 << 10;
 
 fn place(text: &str) -> Result<Place, String> {

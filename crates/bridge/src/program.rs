@@ -87,8 +87,8 @@ impl Log {
         Ok((log, writer))
     }
 
-    /// The last lines that are not blank, as a terminal may show them, once the log has ended; after `wait` at
-    /// the latest, as a process that was left behind may hold it open.
+    /// The last lines that are not blank, as a terminal may show them, once the log has ended; after `wait`
+    /// at the latest, as a process that was left behind may hold it open.
     #[must_use]
     pub fn lines(&self, most: usize, wait: Duration) -> Vec<String> {
         let _ended_or_not = self.ended.recv_timeout(wait);

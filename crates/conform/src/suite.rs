@@ -100,8 +100,8 @@ pub fn run(plan: &Plan) -> Result<Vec<Row>, NotChecked> {
     run_seen(plan, |_| {})
 }
 
-/// The same, and shows each row as soon as its check has ended, by the thread that ran it. Rows that depend on
-/// the whole conversation come last.
+/// The same, and shows each row as soon as its check has ended, by the thread that ran it. Rows that depend
+/// on the whole conversation come last.
 ///
 /// # Errors
 /// As [`run`].

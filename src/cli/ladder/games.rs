@@ -128,7 +128,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             let by = place.by();
             let before_ms = by.at_ms.saturating_sub(i64::from(*days) * 24 * 3600 * 1000);
             let dropped = place.open()?.drop_logs(before_ms, &by).map_err(failed)?;
-            Ok(writeln!(out, "dropped the logs of {}", words::count(dropped as u64, "game"))?)
+            Ok(writeln!(out, "dropped the logs of {}", words::count(dropped, "game"))?)
         }
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn export(args: &Export, out: &mut impl Write) -> Result<(), Failure>
     let mut lines = BufWriter::new(file);
     let games = store.export(&mut lines).map_err(failed)?;
     lines.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-    Ok(writeln!(out, "{}", words::count(games as u64, "game"))?)
+    Ok(writeln!(out, "{}", words::count(games, "game"))?)
 }
 
 pub(super) fn import(args: &Import, out: &mut impl Write) -> Result<(), Failure> {
@@ -77,7 +77,7 @@ pub(super) fn import(args: &Import, out: &mut impl Write) -> Result<(), Failure>
     let mut store = args.place.open_alone()?;
     let imported = store.import(&mut BufReader::new(file), &args.place.by()).map_err(failed)?;
     let plyd_ladder::store::Imported { games, encounters, bots } = imported;
-    let count = |number, of| words::count(number as u64, of);
+    let count = words::count;
     let (games, encounters, bots) =
         (count(games, "game"), count(encounters, "encounter"), count(bots, "bot"));
     Ok(writeln!(out, "{games} of {encounters}, and {bots}")?)

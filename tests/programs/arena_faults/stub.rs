@@ -56,7 +56,7 @@ pub(crate) fn run(way: &str) -> io::Result<()> {
         _ => {}
     }
     Stub::new(way, io::stdout()).play(io::stdin().lock())?;
-    if matches!(way, "stays" | "leaves its group") { forever() } else { Ok(()) }
+    if matches!(way, "stays" | "bot stays" | "leaves its group") { forever() } else { Ok(()) }
 }
 
 impl<O: Write> Stub<O> {
@@ -114,7 +114,7 @@ impl<O: Write> Stub<O> {
             },
             "crashes later" if self.asked == 1 => self.send(best(id, "4 3 W"))?,
             "crash" | "crashes later" | "forks and crashes" => {
-                eprintln!("Traceback\nKeyError: 'moves'");
+                io::stderr().write_all(b"Traceback\nKeyError: 'moves'\n")?;
                 process::exit(3)
             }
             "aborts" => process::abort(),
