@@ -74,7 +74,8 @@ export function scoreWords(score) {
  */
 export function viewWords(score) {
 	if (!score?.proof) return scoreWords(score);
-	const { outcome } = score.proof;
+	const { outcome, plies } = score.proof;
+	if (plies === 0 && outcome !== 'draw') return `P${outcome === 'win' ? 1 : 2} has won`;
 	if (outcome === 'loss') return `P2 ${proofWords(flipped(score))}`;
 	return outcome === 'draw' && score.bound === 'exact' ? proofWords(score) : `P1 ${proofWords(score)}`;
 }

@@ -107,6 +107,7 @@ test('whoever is to move, a score is from player 1’s view and a proof names th
 	const cases = [
 		[{ bound: 'exact', eval: -1500 }, '−1.50'],
 		[{ bound: 'exact', proof: { outcome: 'loss', plies: 5 } }, 'P2 win in 5'],
+		[{ bound: 'exact', proof: { outcome: 'loss', plies: 0 } }, 'P2 has won'],
 		[{ bound: 'exact', proof: { outcome: 'win', plies_max: 47 } }, 'P1 win in at most 47'],
 		[{ bound: 'exact', proof: { outcome: 'draw' } }, 'draw'],
 		[{ bound: 'lower', proof: { outcome: 'draw' } }, 'P1 at least a draw'],
