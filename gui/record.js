@@ -75,7 +75,7 @@ export function read(text) {
 		if (!source.trim()) return;
 		const where = lines.length > 1 ? `line ${index + 1}: ` : '';
 		const value = parsed(source);
-		if (value === undefined) throw new BadRecord(`${where}this is not JSON`);
+		if (value === undefined) throw new BadRecord(`${where}this is not JSON: no game that plyd saved, or one that is cut off`);
 		games.push(gameOf(value, where).game);
 	});
 	if (!games.length) throw new BadRecord('the file holds no game');

@@ -179,6 +179,7 @@ export class ReviewPanel {
 			const { before } = move;
 			let better = tried === move.better?.move;
 			let { score } = better ? move.better : {};
+			let decisive;
 			if (!better) {
 				const exact = this.review.hasExact(game.game);
 				await table.ensureSession('review', {});
@@ -187,11 +188,14 @@ export class ReviewPanel {
 					limit: { time_ms: TRIAL_MS }, options: exact ? { exact: true } : {},
 				});
 				({ score } = found.lines[0]);
-				const { decisive } = await table.ask(game, position, ['decisive']);
+				({ decisive } = await table.ask(game, position, ['decisive']));
 				const mark = markOf(before, score, false, lossOf(before, score, decisive));
 				better = tried !== move.move && (mark === 'unknown' ? null : !ERRORS.includes(mark));
 			}
-			const verdict = better ? 'yes, that is better' : better === null ? 'that is not known' : 'no, not that one';
+			const gain = better === false && score && move.after
+				&& ERRORS.includes(markOf(score, move.after, false, lossOf(score, move.after, decisive)));
+			const verdict = better ? 'yes, that is better' : better === null ? 'that is not known'
+				: gain ? `better than ${move.move}, but not the best` : 'no, not that one';
 			if (better && trial === this.#trial && table.trial) table.trial.hides = false;
 			trial.said = `${moveWords(game.game, tried)}: ${verdict} (${inView(move, score && later(score, false))}).${better ? '' : ' Try again.'}`;
 		} catch (error) {
@@ -259,13 +263,18 @@ export class ReviewPanel {
 		return !mine ? playerName(player) : mine === player ? 'You' : 'The opponent';
 	}
 
+	/** The same within a sentence. */
+	#by(player) {
+		const who = this.#who(player);
+		return who === playerName(player) ? who : who.toLowerCase();
+	}
+
 	/** How many mistakes each side made; what only took longer is no mistake, and stands in the counts. */
 	#found() {
 		const by = ['p1', 'p2'].map((player) => {
 			const counts = this.review.counts(player);
 			const mistakes = ERRORS.filter((mark) => !TIMING.includes(mark)).reduce((sum, mark) => sum + (counts[mark] ?? 0), 0);
-			const who = this.#who(player);
-			return `${mistakes} by ${/^Player/.test(who) ? who : who.toLowerCase()}`;
+			return `${mistakes} by ${this.#by(player)}`;
 		});
 		return `Mistakes found: ${by.join(', ')}. Go to a move to read about it.`;
 	}
@@ -283,6 +292,6 @@ export class ReviewPanel {
 		if (!here) return review.known.length ? this.#found() : 'No move to review.';
 		const number = moveNumber(table.game.moves, here.ply);
 		const values = here.mark === 'forced' ? inView(here, here.before) : `${inView(here, here.before)} before, ${inView(here, behind(here))} after`;
-		return `${number}. ${here.move}: ${words(here)}${here.only && here.mark !== 'forced' ? ', the only move' : ''} (${values}).`;
+		return `${number}. ${here.move} by ${this.#by(here.player)}: ${words(here)}${here.only && here.mark !== 'forced' ? ', the only move' : ''} (${values}).`;
 	}
 }

@@ -25,7 +25,8 @@ export const ERRORS = ['wins_later', 'lost_sooner', 'gave_points', 'threw_away',
 export function markOf(before, after, isBest, loss) {
 	const [from, to] = [proofOf(before), proofOf(after)];
 	if (from && to) return markByProof(from, to);
-	if (loss === null) return 'unknown';
+	// That a proven result is gone takes a proof, too.
+	if (loss === null || (from && loss >= STEPS.at(-1)[0])) return 'unknown';
 	return STEPS.find(([least]) => loss >= least)?.[1] ?? (isBest ? 'best' : 'good');
 }
 
@@ -259,7 +260,7 @@ export function carryOn(moves, decisive) {
 		const loss = lossOf(before, after, decisive);
 		const mark = move.mark === 'forced' ? 'forced' : markOf(before, after, move.mark === 'best', loss);
 		const isError = ERRORS.includes(mark);
-		if (isError && !ERRORS.includes(move.mark)) continue;
+		if ((isError || mark === 'unknown') && !ERRORS.includes(move.mark)) continue;
 		Object.assign(move, { before, after, mark, proven: PROVEN.includes(mark) });
 		if (move.loss !== undefined) move.loss = loss ?? undefined;
 		if (!isError) move.better = undefined;
@@ -282,6 +283,11 @@ class Judge {
 		}
 		let { line, after } = await this.#compare(ply, move, others, behind);
 		let before = atLeast(line.score, after);
+		const kept = await this.#kept(ply, move, before, after);
+		if (kept) {
+			after = kept;
+			before = atLeast(line.score, after);
+		}
 		const surely = await this.#doubted(ply, others, before, after);
 		if (surely) {
 			before = ofLost(after, surely.score) ?? surely.score;
@@ -310,6 +316,17 @@ class Judge {
 		// To the same depth as the best move, because evaluations swing with the side to move.
 		const alone = await this.best(ply, 4, { exact, searchmoves: [move], depth: found.depth || undefined });
 		return { line: found, after: alone.score };
+	}
+
+	/**
+	 * Takes a second look if the position's result is proven, and by estimate the move lost some of it. Returns the move's score
+	 * if that look proves it, else null.
+	 */
+	async #kept(ply, move, before, after) {
+		if (!proofOf(before) || !after || proofOf(after)) return null;
+		if (markOf(before, after, false, lossOf(before, after, this.decisive)) !== 'unknown') return null;
+		const { score } = await this.best(ply, 1 / DOUBT, { searchmoves: [move] });
+		return proofOf(score) ? score : null;
 	}
 
 	/**

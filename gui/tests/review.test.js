@@ -81,6 +81,19 @@ test('a move that seems to lose is no blunder where a longer search proves that 
 	assert.deepEqual([threw.mark, threw.better.move], ['threw_away', 'b']);
 });
 
+test('a proven win is not thrown away by an estimate: a longer search decides, or nobody', async () => {
+	const seen = { '': { move: 'b', score: won(47), depth: 3 } };
+	const { server, move } = await reviewed({ ...seen, a: { move: 'a', score: even } });
+	assert.deepEqual([move.mark, move.better], ['unknown', undefined]);
+	assert.deepEqual(server.searched.filter(([moves]) => moves === 'a'), [['a', 100], ['a', 3200]]);
+	const answers = { ...seen };
+	let looks = 0;
+	// What is not proven at first is proven by the longer search.
+	Object.defineProperty(answers, 'a', { get: () => ({ move: 'a', score: (looks += 1) > 1 ? won(49) : even }) });
+	const { move: kept } = await reviewed(answers);
+	assert.equal(kept.mark, 'kept_win');
+});
+
 test('a second review knows no less than the first', async () => {
 	const seen = { '': { move: 'b', score: even, depth: 3 }, a: { move: 'a', score: lost(44) }, b: { move: 'b', score: won(5) } };
 	const { server, review } = await reviewed(seen);

@@ -34,7 +34,7 @@ async function review(page) {
 }
 
 const ended = (page) => page.waitForFunction(() => /^Review$/.test(document.querySelector('[data-testid=review]').textContent)
-  && !/^Reviewing|away/.test(document.querySelector('[data-testid=reviewed]')?.textContent ?? 'away'));
+  && !/^Reviewing|server is away/.test(document.querySelector('[data-testid=reviewed]')?.textContent ?? 'Reviewing'));
 
 async function goTo(page, ply) {
   await byTest(page, 'slider').fill(String(ply));

@@ -92,9 +92,14 @@ fn row(reviewed: &ReviewedMove) -> [Text; 6] {
     };
     let mut about = Text::new(&mark_words(reviewed), tone(reviewed.mark));
     if let Some(Line { pv, .. }) = &reviewed.better {
-        let shown: Vec<&str> = pv.iter().take(LINE).map(String::as_str).collect();
-        let more = if pv.len() > LINE { ", ..." } else { "" };
-        about.push(&format!("; better: {}{more}", shown.join(", ")), Tone::Plain);
+        // The move, and how the game could go on: a list would read as one of better moves.
+        let mut shown = pv.iter().take(LINE).map(String::as_str);
+        about.push(&format!("; better: {}", shown.next().unwrap_or_default()), Tone::Plain);
+        let then: Vec<&str> = shown.collect();
+        if !then.is_empty() {
+            let more = if pv.len() > LINE { " ..." } else { "" };
+            about.push(&format!(" (then {}{more})", then.join(" ")), Tone::Faint);
+        }
     }
     [
         Text::from((reviewed.ply + 1).to_string()),

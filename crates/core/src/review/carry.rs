@@ -37,7 +37,7 @@ impl ReviewedMove {
             Mark::Forced => Mark::Forced,
             was => mark::of(&from, &to, was == Mark::Best, loss),
         };
-        if mark.is_error() && !self.mark.is_error() {
+        if (mark.is_error() || mark == Mark::Unknown) && !self.mark.is_error() {
             return;
         }
         (self.before, self.after, self.mark) = (before, after, mark);

@@ -10,8 +10,8 @@ use crate::engine::{Evaluation, Proof};
 const INACCURACY: f64 = 0.05;
 const MISTAKE: f64 = 0.10;
 const BLUNDER: f64 = 0.15;
-/// The part that counts of a loss between a proven and an estimated value: estimates are cautious about
-/// certain results, so that half of such a loss may come from the estimate.
+/// The part that counts of a loss from an estimated to a proven value: estimates are cautious about certain
+/// results, so that half of such a loss may come from the estimate.
 const MIXED: f64 = 0.5;
 
 /// What a review says about a move.
@@ -53,7 +53,7 @@ pub enum Mark {
     Mistake,
     /// By estimate, most winning chances were lost.
     Blunder,
-    /// Nothing is known of the position or the move.
+    /// Nothing is known of the position or the move, or not whether the move keeps what was proven before it.
     Unknown,
 }
 
@@ -146,6 +146,8 @@ pub(super) fn of(before: &Evaluation, after: &Evaluation, is_best: bool, loss: O
     }
     match loss {
         None => Mark::Unknown,
+        // That a proven result is gone takes a proof, too.
+        Some(loss) if loss >= INACCURACY && value::proof(before).is_some() => Mark::Unknown,
         Some(loss) if loss >= BLUNDER => Mark::Blunder,
         Some(loss) if loss >= MISTAKE => Mark::Mistake,
         Some(loss) if loss >= INACCURACY => Mark::Inaccuracy,
@@ -245,18 +247,23 @@ mod tests {
     }
 
     #[test]
-    fn half_counts_of_a_loss_between_a_proof_and_an_estimate() {
-        let won = Evaluation {
+    fn half_counts_of_a_loss_from_an_estimate_to_a_proof_and_none_from_a_proof_to_an_estimate() {
+        let proven = |result| Evaluation {
             bound: Bound::Exact,
             eval: None,
-            proof: Some(Proof { result: Greater, plies: Some(9), ..UNKNOWN }),
+            proof: Some(Proof { result, plies: Some(9), ..UNKNOWN }),
         };
-        let good = Evaluation { bound: Bound::Exact, eval: Some(4500), proof: None };
-        let even = Evaluation { eval: Some(0), ..good };
-        let mark = |after| of(&won, after, false, loss(&won, after, 3000));
-        assert_eq!((mark(&good), mark(&even)), (Mark::Good, Mark::Blunder));
-        let empty = Evaluation { eval: None, ..good };
-        assert_eq!(mark(&empty), Mark::Unknown);
+        let estimate = |eval| Evaluation { bound: Bound::Exact, eval, proof: None };
+        let mark = |from, to| of(&from, &to, false, loss(&from, &to, 3000));
+        for (from, to, expected) in [
+            (proven(Greater), estimate(Some(4500)), Mark::Good),
+            (proven(Greater), estimate(Some(0)), Mark::Unknown),
+            (proven(Greater), estimate(None), Mark::Unknown),
+            (estimate(Some(0)), proven(Less), Mark::Blunder),
+            (estimate(Some(-4500)), proven(Less), Mark::Good),
+        ] {
+            assert_eq!(mark(from, to), expected, "{from:?} {to:?}");
+        }
     }
 
     #[test]

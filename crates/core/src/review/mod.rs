@@ -243,8 +243,12 @@ impl Reviewer {
                 better: None,
             });
         }
-        let (mut best, after) = self.compare(position, &mv, &others, behind)?;
+        let (mut best, mut after) = self.compare(position, &mv, &others, behind)?;
         let mut before = value::at_least(best.value, after);
+        if let Some(value) = self.kept(position, &mv, before, after)? {
+            after = Some(value);
+            before = value::at_least(best.value, after);
+        }
         if let Some(line) = self.doubted(position, &others, before, after)? {
             before = after
                 .zip(line.value)
@@ -294,6 +298,28 @@ impl Reviewer {
         let alone =
             best(&mut self.player, position, SearchLimits { depth, searchmoves, ..self.limits.part(4) })?;
         Ok((found, alone.value))
+    }
+
+    /// The value of the move that was played, if it can be proven: that of the position is, and by estimate
+    /// the move lost some of it.
+    fn kept(
+        &mut self,
+        position: &Position,
+        mv: &str,
+        before: Option<Evaluation>,
+        after: Option<Evaluation>,
+    ) -> Result<Option<Evaluation>, Fault> {
+        let (Some(before), Some(after), 1..) = (before, after, self.limits.doubt) else { return Ok(None) };
+        if value::proof(&before).is_none() || value::proof(&after).is_some() {
+            return Ok(None);
+        }
+        let loss = mark::loss(&before, &after, self.decisive);
+        if mark::of(&before, &after, false, loss) != Mark::Unknown {
+            return Ok(None);
+        }
+        let limits = SearchLimits { searchmoves: vec![mv.to_owned()], ..self.limits.in_doubt() };
+        let value = best(&mut self.referee, position, limits)?.value;
+        Ok(value.filter(|value| value::proof(value).is_some()))
     }
 
     /// The best other move of a position, if its value can be proven and was only estimated until now, and
