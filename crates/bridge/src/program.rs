@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 /// What a program has to do that answers nothing, as far as one can guess.
-pub const FLUSH: &str =
-    "does it flush its output after each line, as `print(..., flush=True)` does in Python?";
+pub const FLUSH: &str = "does it answer each request, those other than `go` by an error `unknown_cmd`, and flush \
+    its output after each line, as `print(..., flush=True)` does in Python?";
 
 /// What a program's output has to be that writes something else.
 pub const JSON_LINES: &str = "one JSON object a line (what is for people goes to stderr)";

@@ -1,6 +1,7 @@
 //! The text of a player: `default,eval=mobility,time=100ms`, `cmd=/usr/bin/plyd
 //! serve,player=default,nodes=5000` or `tcp=localhost:7117,tc=10s+0.1s`.
 
+use std::io::{self, Write};
 use std::time::Duration;
 
 use crate::arena::{Address, Player, TimeControl};
@@ -11,6 +12,7 @@ use crate::options::COMMON;
 use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Settings};
 
 use crate::cli::failure::Failure;
+use crate::cli::nearest::nearest;
 use crate::cli::token_file::read_token;
 use crate::cli::{build, clock, own, parse, position};
 
@@ -23,6 +25,9 @@ const PLACES: &str = "cmd, tcp, ws, tls, wss or unix";
 /// The commonest of the settings that the arena takes itself. No player has one whose name differs from
 /// theirs in large letters alone, so that such a name is a mistake.
 const OURS: [&str; 5] = ["cmd", "legal", "time", "nodes", "depth"];
+
+/// How like one of them a name is that may be a slip: 1 is equal.
+const LIKE: f64 = 0.85;
 
 /// The most players that one text stands for.
 const MOST_SPREAD: u32 = 100;
@@ -70,7 +75,7 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     let mut legal = false;
     let mut options: Vec<(String, String)> = Vec::new();
     let mut names = Vec::new();
-    for (index, part) in text.split(',').enumerate() {
+    for (index, part) in text.split(',').map(str::trim).enumerate() {
         let url = Address::url(part).map(|(way, place)| (way.to_owned(), place.to_owned()));
         let (name, value) = match url.map_or_else(|| parse::assignment(part), Ok) {
             Ok(setting) => setting,
@@ -180,11 +185,24 @@ fn own_options(entry: &Entry, given: &[(String, String)]) -> Result<Settings, St
 fn foreign_options(entry: &Entry, given: &[(String, String)]) -> Settings {
     let known = |name: &str| COMMON.iter().chain(entry.options()).any(|spec| spec.name == name);
     let (known, unknown): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|(name, _)| known(name));
+    for (name, _) in &unknown {
+        if let Some(meant) = meant(name) {
+            let text =
+                format!("warning: the other program gets the option `{name}`; did you mean `{meant}`?");
+            let _nobody_reads = writeln!(io::stderr(), "{text}");
+        }
+    }
     let mut options = position::option_settings(entry, &known);
     for (name, text) in unknown {
         options.insert(name, parse::setting(&text));
     }
     options
+}
+
+/// The setting of ours that a name of somebody else's option may be a slip of.
+fn meant(name: &str) -> Option<String> {
+    let likeness = |ours: &str| strsim::jaro_winkler(name, ours);
+    Some(nearest(name, OURS.map(str::to_owned).into_iter())).filter(|ours| likeness(ours) > LIKE)
 }
 
 #[cfg(test)]
@@ -218,6 +236,19 @@ mod tests {
             assert_eq!(player.time, time, "{text}");
             assert_eq!((player.limit.nodes, player.limit.depth), (nodes, depth), "{text}");
             assert_eq!((&*player.name, player.address), (text, own_program().unwrap()));
+        }
+    }
+
+    #[test]
+    fn blanks_around_commas_are_no_part_of_a_name_and_slips_of_our_settings_are_found() {
+        let player = isolation("cmd=/bin/true, legal=true , time=1s").unwrap();
+        assert!(player.legal && player.options.is_empty());
+        assert_eq!(player.time, TimeControl::PerMove(Duration::from_secs(1)));
+        for (name, expected) in [("legl", Some("legal")), ("tiem", Some("time")), ("node", Some("nodes"))] {
+            assert_eq!(meant(name).as_deref(), expected, "{name}");
+        }
+        for name in ["level", "player", "eval", "hash_mb", "weights", "temperature"] {
+            assert_eq!(meant(name), None, "{name}");
         }
     }
 

@@ -274,6 +274,8 @@ pub(super) fn standing(summary: &Summary, test: Option<&Assessment>) -> String {
 }
 
 pub(super) fn percent(Estimate { value, error }: Estimate) -> String {
+    // After two or three pairs it may be larger than all shares: that says nothing, too.
+    let error = if error < 1.0 { error } else { f64::INFINITY };
     format!("{:.1} % ± {}", value * 100.0, tenths(error * 100.0))
 }
 
@@ -301,6 +303,7 @@ mod tests {
         };
         assert_eq!(shown([0, 0, 0, 0, 9]), ["100.0 % ± ?", ""]);
         assert_eq!(shown([0, 0, 9, 0, 0]), ["50.0 % ± ?", "+0.0 ± ?"]);
+        assert_eq!(shown([0, 1, 0, 0, 1])[0], "62.5 % ± ?");
         assert_eq!(shown([0, 2, 3, 4, 1])[0], "60.0 % ± 17.3");
     }
 }
