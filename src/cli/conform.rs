@@ -135,6 +135,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         write_json(out, &report)?;
     } else {
         show(&report, out)?;
+        if args.bot && report.failed == 0 {
+            let hint = "It was sent the legal moves, `x_legal`: if it needs them, put `,legal=true` behind it in the \
+                        arena.";
+            writeln!(out, "{hint}")?;
+        }
         let closed = LineError::Closed.to_string();
         let has_ended = rows.iter().any(|row| row.came.starts_with(&closed));
         if has_ended && matches!(plan.address, Address::Program(_)) && !args.log {

@@ -299,3 +299,15 @@ done"#,
         assert_eq!(said.contains("`,legal=true` behind it"), is_told, "{said}");
     }
 }
+
+#[test]
+fn games_that_repeat_another_one_are_counted_and_the_report_says_what_that_means() {
+    let whole = ["arena", "isolation", "--rules", "width=4,height=4", "--random-plies", "0", "--games", "8"];
+    let whole = [&whole[..], &["--player", "default,nodes=50", "--player", "minimax,nodes=50"]].concat();
+    let output = process::output(process::plyd(whole.iter().copied()));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("warning: 6 of 8 games repeat an earlier one"), "{said}");
+    let output = process::output(process::plyd([&whole[..], &["--json"]].concat()));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["summary"]["repeats"], &report["openings"]), (&6.into(), &1.into()), "{report}");
+}

@@ -1,6 +1,7 @@
 //! The result of a match: points by pairs, and what is counted of each player.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use plyd_protocol::Record;
 use serde::Serialize;
@@ -15,6 +16,8 @@ pub struct Summary {
     pub games: u64,
     /// Games that were left out, since a player's server was overloaded.
     pub unplayed: u64,
+    /// Games that repeat an earlier one of the same players move for move, and so say nothing more of them.
+    pub repeats: u64,
     /// Moves after the opening, over all games.
     pub moves: u64,
     /// The fewest moves of a game.
@@ -31,6 +34,9 @@ pub struct Summary {
     /// The openings that were played, by start and moves.
     #[serde(skip)]
     openings: HashSet<String>,
+    /// Hashes of the games that were played, by players, start and moves.
+    #[serde(skip)]
+    played: HashSet<u64>,
     /// The half points of a pairing's first player in pairs of which one game is finished.
     #[serde(skip)]
     halves: HashMap<usize, usize>,
@@ -90,6 +96,7 @@ impl Summary {
         Self {
             games: 0,
             unplayed: 0,
+            repeats: 0,
             moves: 0,
             shortest: None,
             longest: None,
@@ -97,6 +104,7 @@ impl Summary {
             results: schedule.pairings().iter().map(unplayed).collect(),
             players: vec![PlayerStats::default(); players],
             openings: HashSet::new(),
+            played: HashSet::new(),
             halves: HashMap::new(),
         }
     }
@@ -107,6 +115,12 @@ impl Summary {
         self.add_points(game);
         let Record { start, moves, .. } = &game.record;
         self.openings.insert(format!("{start};{}", moves[..game.opening].join(";")));
+        // A game that broke off was decided by something else than its moves.
+        if game.forfeit.is_none() {
+            let players = game.players.each_ref().map(|entrant| entrant.index);
+            let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((players, start, moves));
+            self.repeats += u64::from(!self.played.insert(hash));
+        }
         let moves = game.answers.len();
         self.moves += moves as u64;
         self.shortest = Some(self.shortest.map_or(moves, |shortest| shortest.min(moves)));

@@ -56,7 +56,7 @@ impl From<LineError> for NotChecked {
 /// What followed a question.
 enum Heard {
     /// An answer, right or wrong.
-    Answer,
+    Answer(Value),
     /// Nothing within the time.
     Nothing,
     /// Lines came within the time, but none was JSON; one of them.
@@ -83,7 +83,14 @@ pub(super) fn answers(plan: &Plan, program: &Program) -> Result<(), NotChecked> 
     let deadline = Instant::now() + PATIENCE.min(plan.timeout);
     for line in questions(plan) {
         match heard(&mut lines, &line, deadline) {
-            Heard::Answer => {}
+            Heard::Answer(message) if is_of_a_bot(plan, &message) => {
+                return Err(failed(
+                    "it answers `hello` by the error `unknown_cmd`, as a bot may and a server may not: \
+                     `plyd conform --bot` checks a bot"
+                        .to_owned(),
+                ));
+            }
+            Heard::Answer(_) => {}
             // Whether an answer comes in time is for the checks to judge.
             Heard::Nothing => return Ok(()),
             Heard::Foreign(line) => {
@@ -115,6 +122,11 @@ fn questions(plan: &Plan) -> Vec<Vec<u8>> {
     }
 }
 
+/// Whether what is checked as a server answers as a bot: it knows `go` alone.
+fn is_of_a_bot(plan: &Plan, answer: &Value) -> bool {
+    matches!(plan.subject, Subject::Server) && answer["type"] == "error" && answer["code"] == "unknown_cmd"
+}
+
 /// What follows that question until the deadline.
 fn heard(lines: &mut Lines, question: &[u8], deadline: Instant) -> Heard {
     if matches!(lines.send(question), Err(LineError::Closed)) {
@@ -129,7 +141,7 @@ fn heard(lines: &mut Lines, question: &[u8], deadline: Instant) -> Heard {
         }
         match lines.next(deadline) {
             Ok(line) => match serde_json::from_slice::<Value>(&line.bytes) {
-                Ok(message) if is_final_json(&message) => return Heard::Answer,
+                Ok(message) if is_final_json(&message) => return Heard::Answer(message),
                 // What it says beside its answers is for the checks.
                 Ok(_) => {}
                 Err(_) => {

@@ -5,9 +5,9 @@
 use crate::arena::{FirstFault, ForfeitKind, PlayerStats, Summary};
 use crate::cli::{styled, words};
 
-/// From this share of forfeited games on, the score of a match says little about strength: one game of so
-/// many.
-const FEW: u64 = 10;
+/// From this share of forfeited or repeated games on, the score of a match says little about strength: one
+/// game of so many.
+pub(super) const FEW: u64 = 10;
 
 /// How the clocks of a player's description begin.
 const CLOCKS: [&str; 4] = ["time=", "tc=", "delay=", "bank="];

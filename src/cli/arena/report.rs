@@ -124,6 +124,9 @@ impl<'m> Report<'m> {
         if let Some(warning) = forfeits::warning(self.summary) {
             writeln!(out, "{warning}\n")?;
         }
+        if let Some(warning) = repeats_warning(self.summary) {
+            writeln!(out, "{warning}\n")?;
+        }
         writeln!(out, "{}", self.player_stats())?;
         let games = crosstable(self.players.len(), &self.summary.pairings()).into_iter().map(|row| row.games);
         for ((player, stats), games) in self.players.iter().zip(&self.summary.players).zip(games) {
@@ -271,6 +274,21 @@ pub(super) fn standing(summary: &Summary, test: Option<&Assessment>) -> String {
         text += &format!("  LLR {llr:+.2} ({lower:.2} to {upper:.2})");
     }
     text
+}
+
+/// What to think of a match in which many games were played more than once; none if they were few.
+fn repeats_warning(summary: &Summary) -> Option<String> {
+    let Summary { games, repeats, .. } = *summary;
+    let is_spoilt = repeats > 0 && repeats * forfeits::FEW >= games;
+    is_spoilt.then(|| {
+        let repeat = if repeats == 1 { "repeats" } else { "repeat" };
+        format!(
+            "warning: {} of {} {repeat} an earlier one move for move: they say nothing more of the players, so neither \
+             ± nor LLR holds (play more openings, or longer ones: --random-plies, --openings)",
+            grouped(repeats),
+            words::count(games, "game")
+        )
+    })
 }
 
 pub(super) fn percent(Estimate { value, error }: Estimate) -> String {

@@ -124,13 +124,16 @@ fn what_is_no_server_fails_and_hangs_nothing() {
         assert_eq!(output.status.code(), Some(1), "{server:?}");
     }
     // What speaks another protocol, or none, is not checked.
-    for (server, why) in
-        [("yes", "not the JSON lines of this protocol: `y`"), ("false", "ended before its first")]
-    {
-        let output = conform(&[&chosen, &more[..], &["--", server]].concat());
+    let bot = r#"while read -r line; do echo '{"id":"hello","type":"error","code":"unknown_cmd"}'; done"#;
+    for (server, why) in [
+        (&["yes"][..], "not the JSON lines of this protocol: `y`"),
+        (&["false"], "ended before its first"),
+        (&["sh", "-c", bot], "`plyd conform --bot` checks a bot"),
+    ] {
+        let output = conform(&[&chosen, &more[..], &["--"], server].concat());
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains(why) && output.stdout.is_empty(), "{server}: {said}");
-        assert_eq!(output.status.code(), Some(1), "{server}");
+        assert!(said.contains(why) && output.stdout.is_empty(), "{server:?}: {said}");
+        assert_eq!(output.status.code(), Some(1), "{server:?}");
     }
     // Nor does a program that should dial.
     for script in ["exit 3", "sleep 1000", "yes", "cat /dev/zero"] {
