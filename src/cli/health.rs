@@ -112,8 +112,8 @@ fn greet(address: &Address, token: Option<String>, timeout: Duration) -> Result<
 
 /// Why there is no answer, and what else can be asked.
 fn unanswered(address: &Address, error: &ClientError) -> String {
-    let said = over_tls::unanswered(address, error);
-    if said == error.to_string() { said } else { format!("{said}; {PAGE}") }
+    let hint = over_tls::hint(address, error);
+    hint.map_or_else(|| error.to_string(), |hint| format!("{error}. {hint}; {PAGE}"))
 }
 
 /// What to ask instead, if TLS is served there.

@@ -1,18 +1,12 @@
 // One's own arrows and circles on the board, by the right mouse button.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byTest, move, newGame, quick, stage, visit } from './support.mjs';
+import { byTest, middle, move, newGame, quick, stage, visit } from './support.mjs';
 
 const on = stage();
 
 const own = (page) => page.locator('#board .own').evaluateAll((shapes) => shapes.map((shape) => (
   `${shape.localName} ${[...shape.classList].at(-1)}`)));
-
-/** Where a cell is on the screen. */
-async function middle(page, cell) {
-  const { x, y, width, height } = await page.locator(`#board [data-cell="${cell}"]`).boundingBox();
-  return [x + width / 2, y + height / 2];
-}
 
 /** Drags with the right button. */
 async function draw(page, from, to) {

@@ -177,7 +177,7 @@ export async function setClock(page, kind, fields = {}) {
 }
 
 /** Where on the screen a cell is. */
-async function middle(page, cell) {
+export async function middle(page, cell) {
   const box = await page.locator(`[data-cell="${cell}"]`).boundingBox();
   return [box.x + box.width / 2, box.y + box.height / 2];
 }

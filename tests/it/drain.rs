@@ -29,13 +29,19 @@ fn announced(peer: &Peer) -> usize {
     peer.log.iter().position(|message| message["kind"] == "going_away").expect("a notice")
 }
 
-#[test]
-fn the_log_of_a_service_says_that_it_ends_and_what_it_waits_for() {
+/// A service that was asked to end, and waits for the search `g` of a client.
+fn ending() -> (Logged, Peer) {
     let daemon = Logged::start(&["--tcp", "127.0.0.1:0", "--drain-ms", FOR_EVER], &[], 1);
     let mut peer = daemon.greet(json!({}));
     peer.send(&go("g", json!({ "clock": endless() })));
     peer.info("g", "started");
     process::signal(&daemon.process, Signal::TERM);
+    (daemon, peer)
+}
+
+#[test]
+fn the_log_of_a_service_says_that_it_ends_and_what_it_waits_for() {
+    let (daemon, mut peer) = ending();
     daemon.wait_for("ending, as a signal asks: 1 search may go on for 4000000s");
     peer.result(&stop("g"));
     let lines = daemon.rest();
@@ -46,11 +52,7 @@ fn the_log_of_a_service_says_that_it_ends_and_what_it_waits_for() {
 
 #[test]
 fn a_second_signal_that_loses_a_search_is_a_warning() {
-    let daemon = Logged::start(&["--tcp", "127.0.0.1:0", "--drain-ms", FOR_EVER], &[], 1);
-    let mut peer = daemon.greet(json!({}));
-    peer.send(&go("g", json!({ "clock": endless() })));
-    peer.info("g", "started");
-    process::signal(&daemon.process, Signal::TERM);
+    let (daemon, mut peer) = ending();
     peer.notice("going_away");
     process::signal(&daemon.process, Signal::TERM);
     let lines = daemon.rest();

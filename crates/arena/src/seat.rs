@@ -280,11 +280,10 @@ fn broken(link: &mut Link, error: ClientError) -> ForfeitReason {
         }
         ClientError::Line(LineError::TooLong) => ForfeitReason::new(ForfeitKind::Protocol, error.to_string()),
         // A program that complains on its output and gives up: how it ended says more than its line.
-        ClientError::Garbled { line, error: why } => {
-            let is_json = matches!(why.classify(), Category::Data);
-            let message = match is_json {
-                true => ClientError::Garbled { line, error: why }.to_string(),
-                false => format!("expected {JSON_LINES}, came `{line}`"),
+        ClientError::Garbled { ref line, error: ref why } => {
+            let message = match why.classify() {
+                Category::Data => error.to_string(),
+                _ => format!("expected {JSON_LINES}, came `{line}`"),
             };
             let ended = exit(link).map(|status| format!("; then it ended, {status}")).unwrap_or_default();
             ForfeitReason::new(ForfeitKind::Protocol, format!("{message}{ended}"))

@@ -111,7 +111,9 @@ impl Log {
     }
 }
 
-fn printable(c: char) -> char {
+/// A character as a terminal may show it.
+#[must_use]
+pub fn printable(c: char) -> char {
     if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::bot;
 use super::trial::{Plan, Subject};
-use plyd_bridge::program::{JSON_LINES, Log};
+use plyd_bridge::program::{JSON_LINES, Log, printable};
 use plyd_client::{LineError, Lines, Program, is_final_json};
 use serde_json::Value;
 
@@ -154,8 +154,4 @@ fn heard(lines: &mut Lines, question: &[u8], deadline: Instant) -> Heard {
             Err(_) => return otherwise,
         }
     }
-}
-
-fn printable(c: char) -> char {
-    if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }
 }

@@ -3,14 +3,11 @@
 //! Knows a player by the text that describes it alone, which is all that the records of a match keep.
 
 use crate::arena::{FirstFault, ForfeitKind, PlayerStats, Summary};
-use crate::cli::{styled, words};
+use crate::cli::{clock, styled, words};
 
 /// From this share of forfeited or repeated games on, the score of a match says little about strength: one
 /// game of so many.
 pub(super) const FEW: u64 = 10;
-
-/// How the clocks of a player's description begin.
-const CLOCKS: [&str; 4] = ["time=", "tc=", "delay=", "bank="];
 
 /// What to think of a match in which many games were forfeited; none if they were few.
 pub(super) fn warning(summary: &Summary) -> Option<String> {
@@ -63,8 +60,8 @@ fn advice(game: &str, player: &str, stats: &PlayerStats) -> Vec<String> {
 
 /// What helps a player that answers late, by what its clock is.
 fn against_lateness(player: &str) -> String {
-    let clock = player.split(',').find(|part| CLOCKS.iter().any(|name| part.starts_with(name)));
-    let first = match clock {
+    let is_clock = |part: &&str| part.split_once('=').is_some_and(|(name, _)| clock::NAMES.contains(&name));
+    let first = match player.split(',').find(is_clock) {
         Some(clock) => format!("let it use a smaller share of its clock, or give it more than {clock}"),
         None => "give it more time, such as time=1s behind it".to_owned(),
     };

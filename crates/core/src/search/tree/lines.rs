@@ -183,17 +183,16 @@ impl<'a, G: Game> Lines<'a, G> {
             .map_or(f64::NEG_INFINITY, |(_, node)| self.mean(node, is_chance))
     }
 
-    /// The average of a child's visits from its parent's view, but no more than what is not disproven: a
-    /// child that is at best drawn looks no better than a draw.
+    /// The average of a child's visits from its parent's view, within what is not disproven: a child that is
+    /// at best drawn looks no better than a draw.
     fn mean(&self, node: &Node<G::Move>, is_chance: bool) -> f64 {
-        let mean = if node.is_same_side() { node.mean() } else { -node.mean() };
         let (lower, upper) = seen(node, is_chance);
-        mean.min(worth::<G>(upper, self.decisive)).max(worth::<G>(lower, self.decisive))
+        seen_mean(node).min(worth::<G>(upper, self.decisive)).max(worth::<G>(lower, self.decisive))
     }
 
     fn rank(&self, node: &Node<G::Move>, is_chance: bool, bar: f64) -> Rank {
         let (lower, upper) = seen(node, is_chance);
-        let mean = self.mean(node, is_chance);
+        let mean = seen_mean(node);
         if is_won::<G>(lower) {
             Rank { class: 2, weight: f64::from(lower.raw()), mean }
         } else if is_lost::<G>(upper) {
@@ -206,6 +205,11 @@ impl<'a, G: Game> Lines<'a, G> {
             Rank { class: 1, weight: f64::from(node.visits()), mean }
         }
     }
+}
+
+/// The average of a child's visits from its parent's view.
+fn seen_mean<M>(node: &Node<M>) -> f64 {
+    if node.is_same_side() { node.mean() } else { -node.mean() }
 }
 
 fn is_settled_win<G: Game>(value: Option<(Value, Bound)>) -> bool {
