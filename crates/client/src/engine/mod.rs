@@ -326,15 +326,18 @@ impl Engine {
     async fn receive(&mut self, id: u64, deadline: Option<Instant>) -> Result<Message, Error> {
         loop {
             let message = self.next(deadline).await?;
-            let about = match &message {
-                Message::Notice(_) => continue,
+            match &message {
+                Message::Notice(_) => {}
                 Message::Error(error) if error.id.is_none() => return Ok(message),
-                message => message_id(message).and_then(|of| of.parse().ok()),
-            };
-            match about {
-                Some(of) if (id..=self.last).contains(&of) => return Ok(message),
-                Some(of) if (1..id).contains(&of) => {}
-                _ => return Err(Error::Unasked),
+                other => match message_id(other).and_then(|of| of.parse::<u64>().ok()) {
+                    Some(of) if (id..=self.last).contains(&of) => return Ok(message),
+                    Some(of) if (1..id).contains(&of) => {}
+                    _ => return Err(Error::Unasked),
+                },
+            }
+            // Without this, a server that has always another of them to read would be read forever.
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(LineError::TimedOut.into());
             }
         }
     }
