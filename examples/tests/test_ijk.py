@@ -2,9 +2,10 @@
 
 import unittest
 
-from support import RefereeTest, needs
+from support import RefereeTest, needs, sampled
 
-VERSIONS = [(version, mode) for version in ("v1", "v2") for mode in ("det", "nondet")]
+# Every other one has both versions and both modes.
+VERSIONS = [("v1", "det"), ("v1", "nondet"), ("v2", "nondet"), ("v2", "det")]
 
 
 @needs("ijk")
@@ -14,7 +15,7 @@ class Ijk(RefereeTest):
         self.drop("ijk/ai_IJK.py", "ai_IJK.py")
 
     def test_plays_both_versions_and_modes(self):
-        for version, mode in VERSIONS:
+        for version, mode in sampled(VERSIONS):
             with self.subTest(version=version, mode=mode):
                 self.given_time(lambda seconds: self.check_game(version, mode, seconds), 0.1, 0.5, 2)
 

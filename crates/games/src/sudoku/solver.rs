@@ -168,6 +168,7 @@ mod tests {
     use super::super::shape::Shape;
     use super::*;
     use plyd_core::effort::Interrupt;
+    use plyd_core::engine::conformance::is_whole;
 
     /// The number of solutions, up to a limit.
     fn count(m: usize, n: usize, board: &[u8], limit: usize) -> usize {
@@ -303,7 +304,8 @@ mod tests {
             others(cell).into_iter().flatten().all(|&other| board[usize::from(other)] != value)
         };
         let mut found = [0; 3];
-        for seed in 0..42_u64 {
+        // Each kind of board with each share of cells, twice if whole.
+        for seed in 0..if is_whole() { 42 } else { 21 } {
             let mut random = SplitMix64::new(seed);
             let mut board = oracle::solved(5, 5, &mut random);
             let filled = cells * (30 + 5 * (seed as usize % 7)) / 100;
@@ -354,7 +356,7 @@ mod tests {
                 }
             }
         }
-        assert!(found.iter().all(|&count| count > 2), "{found:?}");
+        assert!(found.iter().all(|&count| count > 1), "{found:?}");
     }
 
     #[test]
