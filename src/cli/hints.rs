@@ -6,11 +6,17 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use crate::engine::Entry;
 
 /// Options that a command lacks, and what does the same there.
-const OPTIONS: [(&str, &[&str], &str); 3] = [
+const OPTIONS: [(&str, &[&str], &str); 5] = [
     (
         "arena",
-        &["--time", "--movetime", "--nodes", "--depth", "--level", "--clock", "--option"],
+        &["--time", "--movetime", "--st", "--nodes", "--depth", "--level", "--option", "--each"],
         "limits and options stand behind each player, as in --player default,level=3,time=50ms",
+    ),
+    ("arena", &["--tc", "--clock"], "a clock stands behind each player, as in --player default,tc=10s+0.1s"),
+    (
+        "arena",
+        &["--engine", "--cmd", "--bot", "--name"],
+        "a program is a player, as in --player \"cmd=python3 bot.py,name=anna\"",
     ),
     ("go", &["--movetime", "--clock"], "--time 500ms is how long it thinks"),
     (

@@ -295,7 +295,9 @@ done"#,
             "arena", "l-game", "--player", FAST, "--player", &player, "--games", "2",
         ]));
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(said.contains("2 crash"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        let all = "ended by its faults: 2 crash; this says nothing about strength";
+        assert!(said.contains(all), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(1));
         assert_eq!(said.contains("`,legal=true` behind it"), is_told, "{said}");
     }
 }
