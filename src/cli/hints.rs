@@ -6,7 +6,34 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use crate::engine::Entry;
 
 /// Options that a command lacks, and what does the same there.
-const OPTIONS: [(&str, &[&str], &str); 5] = [
+const OPTIONS: [(&str, &[&str], &str); 12] = [
+    (
+        "play",
+        &["--lvl", "--lv", "--strength", "--skill", "--difficulty", "--elo"],
+        "--level 3 is how strong the engine plays, from 1 to 10",
+    ),
+    (
+        "play",
+        &["--player", "--players", "--opponent", "--against", "--engine", "--ai", "--bot"],
+        "--p2 random plays against another player; `plyd describe GAME` lists them",
+    ),
+    (
+        "play",
+        &["--first", "--second", "--side", "--colour", "--color", "--white", "--black"],
+        "--p1 default --p2 me lets the engine begin",
+    ),
+    (
+        "play",
+        &["--board", "--size", "--width", "--height", "--preset"],
+        "the rules say how large the board is, as in --rules width=5,height=5; --position begins at a position",
+    ),
+    ("play", &["--movetime", "--think", "--limit"], "--time 500ms is how long the engine thinks"),
+    ("play", &["--tc", "--bank", "--delay"], "--clock tc=5m+3s is a clock for both sides"),
+    (
+        "play",
+        &["--depth", "--eval", "--threads", "--nodes"],
+        "options of the engine: --option depth=3,threads=2",
+    ),
     (
         "arena",
         &["--time", "--movetime", "--st", "--nodes", "--depth", "--level", "--option", "--each"],

@@ -95,7 +95,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<Game>, Failure> {
     let mut lines: Box<dyn BufRead> = if path == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
-        let file = File::open(path).map_err(|error| Failure::Usage(format!("{place}: {error}")))?;
+        let file = File::open(path)
+            .map_err(|error| Failure::Usage(format!("{place}: {error}; give a file of games: {EXPECTED}")))?;
         Box::new(BufReader::new(file))
     };
     let mut games = Vec::new();
