@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use crate::engine::Entry;
 
 /// Options that a command lacks, and what does the same there.
-const OPTIONS: [(&str, &[&str], &str); 12] = [
+const OPTIONS: &[(&str, &[&str], &str)] = &[
     (
         "play",
         &["--lvl", "--lv", "--strength", "--skill", "--difficulty", "--elo"],
@@ -39,12 +39,18 @@ const OPTIONS: [(&str, &[&str], &str); 12] = [
         &["--time", "--movetime", "--st", "--nodes", "--depth", "--level", "--option", "--each"],
         "limits and options stand behind each player, as in --player default,level=3,time=50ms",
     ),
+    (
+        "arena",
+        &["--rounds", "--repeat"],
+        "--games is the number of games of each pairing, two for each opening",
+    ),
     ("arena", &["--tc", "--clock"], "a clock stands behind each player, as in --player default,tc=10s+0.1s"),
     (
         "arena",
         &["--engine", "--cmd", "--bot", "--name"],
         "a program is a player, as in --player \"cmd=python3 bot.py,name=anna\"",
     ),
+    ("review", &["--time", "--per-move", "--limit"], "--movetime 500ms is how long it thinks about a move"),
     ("go", &["--movetime", "--clock"], "--time 500ms is how long it thinks"),
     (
         "go",
