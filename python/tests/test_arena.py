@@ -85,6 +85,23 @@ class Matches(unittest.TestCase):
             with self.assertRaisesRegex(plyd.PlydError, "games.jsonl, line 5: "):
                 records.read(path)
 
+    def test_warn_of_a_player_that_lost_all_its_games_by_its_faults(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bot = pathlib.Path(folder, "bot.py")
+            unknown = '{"id": request["id"], "type": "error", "code": "unknown_cmd"}'
+            bot.write_text(
+                "import json, sys\n"
+                "for line in sys.stdin:\n"
+                "    request = json.loads(line)\n"
+                '    if request["cmd"] == "go":\n'
+                '        sys.exit("no idea")\n'
+                f"    print(json.dumps({unknown}), flush=True)\n"
+            )
+            players = [arena.Player("greedy"), arena.Player(program=f"{sys.executable} {bot}")]
+            with self.assertWarnsRegex(UserWarning, "all 2 games of .* ended by its faults: 2 crash; this says nothing"):
+                match = self.play("isolation", players, games=2)
+            self.assertEqual((match.pairings[0].wins, len(match.records)), (2, 2))
+
     def test_say_what_was_wrong(self):
         with self.assertRaisesRegex(plyd.PlydError, "no-such-player"):
             self.play(SMALL, [arena.Player("no-such-player"), STRONG], games=2)

@@ -72,7 +72,7 @@ class Limits(unittest.TestCase):
             (plyd.Limit(time=0.15), "move", per_move),
             (plyd.Limit(time=0.15), "ponder", per_move),
             (plyd.Limit(time=0.15, depth=3), "analyse", {"limit": {"depth": 3, "time_ms": 150}}),
-            (plyd.Limit(time=-1), "analyse", {"limit": {"time_ms": 0}}),
+            (plyd.Limit(time=0), "analyse", {"limit": {"time_ms": 0}}),
             (plyd.Limit(nodes=5, hard=1), "move", {"limit": {"nodes": 5}, "hard_ms": 1000}),
             (plyd.Limit(time=1, elapsed=0.2, overhead=0.01), "move",
              {"clock": {"kind": "per_move", "ms": 1000}, "elapsed_ms": 200, "overhead_ms": 10}),
@@ -93,6 +93,25 @@ class Limits(unittest.TestCase):
         half = plyd.Limit(time=0.5)
         self.assertEqual(dataclasses.replace(half, nodes=5), plyd.Limit(time=0.5, nodes=5))
         self.assertEqual(pickle.loads(pickle.dumps(half)), half)
+
+    def test_are_numbers_in_their_range(self):
+        for name, value, kind, words in [
+            ("time", -1, ValueError, "time must be 0 seconds or more, such as time=0.5 for half a second, not -1"),
+            ("time", "1", TypeError, "time must be a number of seconds, such as time=0.5 for half a second, not '1'"),
+            ("time", "500ms", TypeError, "not '500ms'"),
+            ("time", float("nan"), ValueError, "not nan"),
+            ("time", float("inf"), ValueError, "not inf"),
+            ("time", True, TypeError, "not True"),
+            ("hard", -0.1, ValueError, "hard must be 0 seconds or more"),
+            ("elapsed", -1, ValueError, "elapsed must be 0 seconds or more"),
+            ("overhead", "0", TypeError, "overhead must be a number of seconds"),
+            ("nodes", 0, ValueError, "nodes must be 1 or more, such as nodes=10_000, not 0"),
+            ("nodes", 1e6, TypeError, "nodes must be a whole number, such as nodes=10_000, not 1000000.0"),
+            ("depth", "8", TypeError, "depth must be a whole number, such as depth=8, not '8'"),
+        ]:
+            with self.subTest(name=name, value=value):
+                with self.assertRaisesRegex(kind, re.escape(words)):
+                    plyd.Limit(**{name: value})
 
     def test_end_a_search_for_a_move(self):
         for limit in [plyd.Limit(), plyd.Limit(hard=1), plyd.Limit(overhead=0.1)]:

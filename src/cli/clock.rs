@@ -36,6 +36,16 @@ pub(super) fn clock(name: &str, text: &str) -> Result<TimeControl, String> {
     })
 }
 
+/// A clock for the game with a unit behind each time that lacks one: seconds, as in cutechess and fastchess.
+/// People who play themselves mean minutes as often, so they have to say it.
+pub(super) fn in_seconds(text: &str) -> String {
+    let (period, times) =
+        text.split_once('/').map_or(("", text), |(moves, times)| (&text[..=moves.len()], times));
+    let is_bare = |time: &str| time.ends_with(|c: char| c.is_ascii_digit());
+    let times = times.split('+').map(|time| if is_bare(time) { format!("{time}s") } else { time.to_owned() });
+    format!("{period}{}", times.collect::<Vec<_>>().join("+"))
+}
+
 /// Reads a clock with its name, such as `tc=5m+3s`.
 ///
 /// # Errors
@@ -119,6 +129,20 @@ mod tests {
     }
 
     #[test]
+    fn seconds_may_be_left_out_where_they_are_meant() {
+        for (text, expected) in [
+            ("10+0.1", "10s+0.1s"),
+            ("40/60", "40/60s"),
+            ("40/1m+0.5", "40/1m+0.5s"),
+            ("10s+100ms", "10s+100ms"),
+            ("", ""),
+            ("10+", "10s+"),
+        ] {
+            assert_eq!(in_seconds(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (name, text, word) in [
             ("time", "5", "unit"),
@@ -130,6 +154,7 @@ mod tests {
             ("tc", "0/10s", "moves"),
             ("tc", "many/10s", "many"),
             ("tc", "10s+", "unit"),
+            ("tc", "10+0.1", "unit"),
             ("delay", "10s", "plus"),
             ("bank", "0s+5s", "above 0"),
         ] {

@@ -6,12 +6,51 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use crate::engine::Entry;
 
 /// Options that a command lacks, and what does the same there.
-const OPTIONS: [(&str, &[&str], &str); 3] = [
+const OPTIONS: &[(&str, &[&str], &str)] = &[
+    (
+        "play",
+        &["--lvl", "--lv", "--strength", "--skill", "--difficulty", "--elo"],
+        "--level 3 is how strong the engine plays, from 1 to 10",
+    ),
+    (
+        "play",
+        &["--player", "--players", "--opponent", "--against", "--engine", "--ai", "--bot"],
+        "--p2 random plays against another player; `plyd describe GAME` lists them",
+    ),
+    (
+        "play",
+        &["--first", "--second", "--side", "--colour", "--color", "--white", "--black"],
+        "--p1 default --p2 me lets the engine begin",
+    ),
+    (
+        "play",
+        &["--board", "--size", "--width", "--height", "--preset"],
+        "the rules say how large the board is, as in --rules width=5,height=5; --position begins at a position",
+    ),
+    ("play", &["--movetime", "--think", "--limit"], "--time 500ms is how long the engine thinks"),
+    ("play", &["--tc", "--bank", "--delay"], "--clock tc=5m+3s is a clock for both sides"),
+    (
+        "play",
+        &["--depth", "--eval", "--threads", "--nodes"],
+        "options of the engine: --option depth=3,threads=2",
+    ),
     (
         "arena",
-        &["--time", "--movetime", "--nodes", "--depth", "--level", "--clock", "--option"],
+        &["--time", "--movetime", "--st", "--nodes", "--depth", "--level", "--option", "--each"],
         "limits and options stand behind each player, as in --player default,level=3,time=50ms",
     ),
+    (
+        "arena",
+        &["--rounds", "--repeat"],
+        "--games is the number of games of each pairing, two for each opening",
+    ),
+    ("arena", &["--tc", "--clock"], "a clock stands behind each player, as in --player default,tc=10s+0.1s"),
+    (
+        "arena",
+        &["--engine", "--cmd", "--bot", "--name"],
+        "a program is a player, as in --player \"cmd=python3 bot.py,name=anna\"",
+    ),
+    ("review", &["--time", "--per-move", "--limit"], "--movetime 500ms is how long it thinks about a move"),
     ("go", &["--movetime", "--clock"], "--time 500ms is how long it thinks"),
     (
         "go",

@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::arena::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
 use crate::bridge;
 use crate::cli::columns::Columns;
+use crate::cli::words::label;
 use crate::engine::{Fault, settings};
 use crate::play::Position;
 use plyd_protocol::{Player, Record};
@@ -94,7 +95,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<Game>, Failure> {
     let mut lines: Box<dyn BufRead> = if path == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
-        let file = File::open(path).map_err(|error| Failure::Usage(format!("{place}: {error}")))?;
+        let file = File::open(path)
+            .map_err(|error| Failure::Usage(format!("{place}: {error}; give a file of games: {EXPECTED}")))?;
         Box::new(BufReader::new(file))
     };
     let mut games = Vec::new();
@@ -169,10 +171,10 @@ impl Game {
     /// Who played a side, if the record names them.
     pub(super) fn name(&self, player: Player) -> Option<&str> {
         let [p1, p2] = self.players.as_ref()?;
-        Some(match player {
+        Some(label(match player {
             Player::P1 => &p1.name,
             Player::P2 => &p2.name,
-        })
+        }))
     }
 
     /// How it ended.

@@ -150,6 +150,11 @@ pub(super) fn per_second(count: u64, time: Duration) -> u64 {
     (u128::from(count) * 1_000_000 / time.as_micros().max(1)) as u64
 }
 
+/// How reports call a player that was given by this text: by its setting `name=`, or else by the whole text.
+pub(super) fn label(text: &str) -> &str {
+    text.split(',').find_map(|part| part.trim().strip_prefix("name=")).unwrap_or(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -174,6 +174,13 @@ fn mistakes_end_the_command_before_the_first_game() {
         (&["l-game", "--player", FAST, "--player", FAST, "--html", "/nonexistent/page.html"], "--html"),
         (&["l-game", "--player", FAST, "--player", FAST, "--html", "/dev"], "--html"),
         (&["isolation", "--player", FAST], "twice"),
+        (
+            &["isolation", "--player", "default,name=a", "--player", "random,name=a"],
+            "two players are called `a`",
+        ),
+        (&["isolation", "--tc", "10+0.1"], "--player default,tc=10s+0.1s"),
+        (&["isolation", "--engine", "cmd=./bot"], "\"cmd=python3 bot.py,name=anna\""),
+        (&["isolation", "--rounds", "10"], "--games"),
         (&["isolation", "--player", FAST, "--player", "expert"], "random"),
         (&["isolation", "--player", FAST, "--player", FAST, "--games", "3"], "even"),
         (
@@ -295,9 +302,25 @@ done"#,
             "arena", "l-game", "--player", FAST, "--player", &player, "--games", "2",
         ]));
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(said.contains("2 crash"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        let all = "ended by its faults: 2 crash; this says nothing about strength";
+        assert!(said.contains(all), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(1));
         assert_eq!(said.contains("`,legal=true` behind it"), is_told, "{said}");
     }
+}
+
+#[test]
+fn reports_call_players_by_their_names_and_records_keep_their_texts() {
+    let directory = directory();
+    let players = ["--player", "random,time=1000s,name=anna", "--player", GREEDY];
+    let (records, report) = records_in(&directory, &[&["l-game", "--games", "2"], &players[..]].concat());
+    assert_eq!(report["players"], json!(["anna", GREEDY]));
+    assert_eq!(records[0]["players"][0]["name"], players[1]);
+    let mut show = process::plyd(["show", "games.jsonl"]);
+    show.command.current_dir(&directory);
+    let listed = String::from_utf8(process::output(show).stdout).unwrap();
+    assert!(listed.contains("anna") && !listed.contains("name="), "{listed}");
+    std::fs::remove_dir_all(directory).unwrap();
 }
 
 #[test]

@@ -116,6 +116,40 @@ fn the_code_in_the_tutorial_is_that_of_the_game_that_is_written() {
     assert!(pieces >= 10, "{pieces} pieces of code are few");
 }
 
+/// What a trait has no default for: its types, constants and methods.
+fn required(source: &str, name: &str) -> Vec<String> {
+    let body = source.split_once(&format!("\npub trait {name}")).unwrap().1.split_once("\n}\n").unwrap().0;
+    let starts = ["    fn ", "    type ", "    const "];
+    let items = body.match_indices('\n').filter_map(|(at, _)| {
+        let item = starts.iter().find_map(|start| body[at + 1..].strip_prefix(start))?;
+        let end = item.find([';', '{', '=']).unwrap();
+        item[end..].starts_with(';').then(|| item.split(['(', ':', '<', ';']).next().unwrap().to_owned())
+    });
+    items.collect()
+}
+
+#[test]
+fn the_table_of_what_a_game_must_provide_is_whole() {
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(ours.join(path)).unwrap();
+    let tutorial = read("docs/adding-a-game.md");
+    let table =
+        tutorial.split_once("## What a game must provide").unwrap().1.split_once("\n| derived").unwrap().0;
+    let words: Vec<&str> = table.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    for (path, name) in [
+        ("crates/core/src/game/mod.rs", "Game"),
+        ("crates/core/src/game/notation.rs", "Notation"),
+        ("crates/core/src/game/evaluator.rs", "Evaluator"),
+        ("crates/core/src/engine/mod.rs", "Playable"),
+    ] {
+        let required = required(&read(path), name);
+        assert!(required.len() >= 2, "{name}: {required:?}");
+        for item in required {
+            assert!(words.contains(&&*item), "{name}::{item} is missing in the table");
+        }
+    }
+}
+
 #[test]
 fn a_game_is_added_to_a_clone() {
     let clone = Folder::checkout();

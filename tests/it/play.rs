@@ -1,6 +1,6 @@
 //! `plyd play` line by line, as a script or a person writes the lines.
 
-use crate::common::{Server, process};
+use crate::common::{Folder, Server, process};
 use crate::script::{in_order, pipe, printed};
 use crate::terminal::Terminal;
 
@@ -91,15 +91,66 @@ fn lines_from_a_pipe_wait_for_what_they_began() {
 #[test]
 fn what_is_no_command_is_answered_in_its_words() {
     let game = ["isolation", "--rules", "width=5,height=5", "--p2", "me"];
-    let text = printed(&game, "resign\na9\na1\nundo 50\n");
+    let text = printed(&game, "draw\na9\na1\nundo 50\n");
     let parts = [
-        "`resign` is neither a legal move here nor a command",
+        "`draw` is neither a legal move here nor a command",
         "`a9` is neither a legal move here nor a command: ",
         "p1 (me) plays a1",
         "1 move taken back: there are no more",
     ];
     in_order(&text, &parts);
     assert!(!text.contains("after the column letter"), "{text}");
+}
+
+#[test]
+fn a_game_is_resigned_and_one_that_is_left_unsaved_can_be_taken_up() {
+    let folder = Folder::new("play-resign");
+    let file = folder.path.join("game.jsonl").display().to_string();
+    let game = ["isolation", "--rules", "width=5,height=5", "--p2", "me"];
+    let script = format!("resi\nundo\na1\nb2\nresign\nresign\nsave {file}\nc2\nundo\nc2\nnew\nload {file}\n");
+    let text = printed(&game, &script);
+    let parts = [
+        "p2 wins: resignation.",
+        "1 move taken back",
+        "p2 (me) plays b2",
+        "p2 wins: resignation.",
+        "there is nothing to resign: the game is over",
+        "saved 2 plies",
+        "no move can be made here",
+        // The resignation.
+        "1 move taken back",
+        "p1 (me) plays c2",
+        "the game before is not saved; this command resumes it:",
+        "--moves a1 b2 c2",
+        "a new game",
+        "p2 wins by resignation",
+    ];
+    in_order(&text, &parts);
+    assert!(!text.contains("you can play on"), "{text}");
+    assert_eq!(text.matches("is not saved").count(), 1, "{text}");
+    let text = printed(
+        &["isolation", "--rules", "width=4,height=4", "--p1", "greedy"],
+        "pause\nwatch\npause\nresign\n",
+    );
+    assert!(!text.contains("resignation"), "{text}");
+}
+
+#[test]
+fn the_engine_shows_its_score_if_one_asks_or_only_watches() {
+    let game = ["isolation", "--rules", "width=5,height=5", "--time", "10ms"];
+    let engine_moves = |script: &str, more: &[&str]| {
+        let text = printed(&[&game[..], more].concat(), script);
+        let moves: Vec<String> =
+            text.lines().filter(|line| line.contains("(default) plays")).map(str::to_owned).collect();
+        assert!(!moves.is_empty(), "{text}");
+        moves
+    };
+    for (script, more, is_shown) in
+        [("a1\nquit\n", &[][..], false), ("bar\na1\nquit\n", &[], true), ("", &["--p1", "default"], true)]
+    {
+        let moves = engine_moves(script, more);
+        assert_eq!(moves[0].contains("depth "), is_shown, "{moves:?}");
+    }
 }
 
 #[test]
@@ -128,6 +179,14 @@ fn arguments_that_cannot_be_are_refused_with_a_way_out() {
         (&["isolation", "--p1", "wizard"], "random"),
         (&["isolation", "--p2", "wizard"], "--p2 wizard: `player`: expected one of"),
         (&["isolation", "--p2", "me,level=3"], "`me` is you"),
+        (&["isolation", "--p1", "engine"], "`default` is the engine, `me` is you"),
+        (&["isolation", "--lvl", "3"], "--level 3"),
+        (&["isolation", "--board", "6"], "--rules width=5,height=5"),
+        (&["isolation", "--opponent", "random"], "--p2 random"),
+        (
+            &["isolation", "--load", "/nowhere"],
+            "/nowhere: No such file or directory (os error 2); give a file of games",
+        ),
         (&["isolation", "--p2", "default,level=30"], "--p2 default,level=30: `level`: "),
         (&["isolation", "--level", "3", "--option", "level=4"], "not both"),
         (&["isolation", "--option", "depth=4,depth=5"], "twice"),

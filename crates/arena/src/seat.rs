@@ -257,7 +257,9 @@ fn wait_final(link: &mut Link, id: &str, deadline: Instant) -> Result<ReceivedMe
             }
             PlayerMessage::Info | PlayerMessage::Notice => {}
             PlayerMessage::Error(refused) if refused.is_about_no_request() => {
-                return Err(ForfeitReason::refused("a line", &refused.into()));
+                let ErrorMessage { message, .. } = refused.into();
+                let message = format!("an error without the `id` of the request that it answers: {message}");
+                return Err(ForfeitReason::new(ForfeitKind::Protocol, message));
             }
             said if said.ends() == Some(id) => return Ok(ReceivedMessage { at: heard.at, said }),
             said => {

@@ -1,6 +1,6 @@
 //! A first question to a program, before the checks. A program that ends at it, or speaks another protocol,
 //! would fail all checks, for a reason that none of them sees. So the reason is shown once instead: its exit
-//! status and the end of its log, or what it answered.
+//! status and the end of its log, what it answered, or that it keeps its answers back.
 
 use std::error::Error;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::bot;
 use super::trial::{Plan, Subject};
-use plyd_bridge::program::{JSON_LINES, Log, printable};
+use plyd_bridge::program::{FLUSH, JSON_LINES, Log, printable};
 use plyd_client::{LineError, Lines, Program, is_final_json};
 use serde_json::Value;
 
@@ -68,7 +68,8 @@ enum Heard {
 /// Starts the program, and asks it something.
 ///
 /// # Errors
-/// It does not start, ends before it has answered, or answers with something that is not JSON.
+/// It does not start, ends before it has answered, or answers with something that is not JSON; or it is a bot
+/// that answers nothing before its input ends.
 pub(super) fn answers(plan: &Plan, program: &Program) -> Result<(), NotChecked> {
     let failed = |why: String| NotChecked::Program { program: program.path.to_string_lossy().into(), why };
     let mut launch = program.launch(plan.reaper.as_ref())?;
@@ -80,9 +81,11 @@ pub(super) fn answers(plan: &Plan, program: &Program) -> Result<(), NotChecked> 
         Some(log)
     };
     let mut lines = Lines::spawn(launch)?;
-    let deadline = Instant::now() + PATIENCE.min(plan.timeout);
+    let patience = PATIENCE.min(plan.timeout);
+    let deadline = Instant::now() + patience;
+    let mut has_answered = false;
     for line in questions(plan) {
-        match heard(&mut lines, &line, deadline) {
+        match heard(&mut lines, Some(&line), deadline) {
             Heard::Answer(message) if is_of_a_bot(plan, &message) => {
                 return Err(failed(
                     "it answers `hello` by the error `unknown_cmd`, as a bot may and a server may not: \
@@ -90,9 +93,10 @@ pub(super) fn answers(plan: &Plan, program: &Program) -> Result<(), NotChecked> 
                         .to_owned(),
                 ));
             }
-            Heard::Answer(_) => {}
-            // Whether an answer comes in time is for the checks to judge.
-            Heard::Nothing => return Ok(()),
+            Heard::Answer(_) => has_answered = true,
+            // Whether a server, or a later answer, is in time is for the checks to judge.
+            Heard::Nothing if has_answered || !matches!(plan.subject, Subject::Bot { .. }) => return Ok(()),
+            Heard::Nothing => return kept_back(&mut lines, patience).map_err(failed),
             Heard::Foreign(line) => {
                 return Err(failed(format!(
                     "its answers are not the JSON lines of this protocol: `{line}`; expected {JSON_LINES}"
@@ -127,9 +131,24 @@ fn is_of_a_bot(plan: &Plan, answer: &Value) -> bool {
     matches!(plan.subject, Subject::Server) && answer["type"] == "error" && answer["code"] == "unknown_cmd"
 }
 
-/// What follows that question until the deadline.
-fn heard(lines: &mut Lines, question: &[u8], deadline: Instant) -> Heard {
-    if matches!(lines.send(question), Err(LineError::Closed)) {
+/// Ends the input of a bot that has answered nothing. One that keeps its answers in a buffer writes them now,
+/// or ends without them. One that does neither may be slow to start, and is left to the checks.
+fn kept_back(lines: &mut Lines, waited: Duration) -> Result<(), String> {
+    lines.finish_input();
+    match heard(lines, None, Instant::now() + EXIT) {
+        Heard::Nothing => Ok(()),
+        Heard::End => {
+            Err(format!("it answered nothing within {waited:?}, and ended with its input: {FLUSH}"))
+        }
+        Heard::Answer(_) | Heard::Foreign(_) => {
+            Err(format!("it answered nothing within {waited:?}, and only once its input had ended: {FLUSH}"))
+        }
+    }
+}
+
+/// What follows that question, or none, until the deadline.
+fn heard(lines: &mut Lines, question: Option<&[u8]>, deadline: Instant) -> Heard {
+    if question.is_some_and(|question| matches!(lines.send(question), Err(LineError::Closed))) {
         return Heard::End;
     }
     let mut otherwise = Heard::Nothing;

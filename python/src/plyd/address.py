@@ -76,7 +76,10 @@ def find_program() -> str:
             return str(folder / name)
     found = shutil.which("plyd")
     if found is None:
-        raise PlydError("no `plyd` beside this Python or on the PATH, and PLYD_BIN is not set")
+        raise PlydError(
+            "the engine is missing: no `plyd` beside this Python or on the PATH. In a clone of the repository"
+            " `cargo install --locked --path .` installs it; or set PLYD_BIN to the program"
+        )
     return found
 
 

@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -195,7 +196,7 @@ def play(
 
 
 def run(command: Sequence[str]) -> Message:
-    """The report that `plyd arena` prints; raises `PlydError` with what it says instead."""
+    """The report that `plyd arena` prints; raises `PlydError` with what it says instead, or warns of what it says besides."""
     # In a session of its own an interrupt reaches it once: from here.
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
@@ -210,7 +211,12 @@ def run(command: Sequence[str]) -> Message:
         except BaseException:
             process.kill()
             raise
-    if process.returncode != 0:
-        raise PlydError(log.decode(errors="replace").strip() or f"plyd arena ended with {process.returncode}")
+    said = log.decode(errors="replace").strip()
+    if process.returncode != 0 and not output:
+        raise PlydError(said or f"plyd arena ended with {process.returncode}")
     report: Message = json.loads(output)
+    if process.returncode != 0:
+        # A player lost all its games by its faults: there is a report, but it is no measurement.
+        errors = [line.removeprefix("error: ") for line in said.splitlines() if line.startswith("error: ")]
+        warnings.warn("; ".join(errors) or said, stacklevel=3)
     return report

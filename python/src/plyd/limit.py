@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, Union
 
+from .given import expect_count, expect_seconds
 from .wire import Message
 
 Mode = Literal["move", "analyse", "ponder"]
@@ -79,7 +80,7 @@ Clock = Union[Increment, Delay, Bank, Anytime, Endless]
 class Limit:
     """What ends a search: the first of these that is reached. They are given by their names: `Limit(time=0.5)`.
 
-    `time` is the clock for this move, which the engine need not use up; an analysis lasts that long. A game with a
+    `time` is the seconds for this move, which the engine need not use up; an analysis lasts that long. A game with a
     clock of its own has it in `clock` instead.
     """
 
@@ -102,6 +103,17 @@ class Limit:
     def __post_init__(self) -> None:
         if self.time is not None and self.clock is not None:
             raise ValueError("either `time` or `clock`")
+        for name, seconds in [
+            ("time", self.time),
+            ("hard", self.hard),
+            ("elapsed", self.elapsed),
+            ("overhead", self.overhead),
+        ]:
+            if seconds is not None:
+                expect_seconds(name, seconds)
+        for name, count, example in [("nodes", self.nodes, "10_000"), ("depth", self.depth, "8")]:
+            if count is not None:
+                expect_count(name, count, example)
 
     def ends(self, mode: Mode) -> None:
         """Raises `ValueError` if a search for a move would have no end."""
@@ -119,7 +131,7 @@ class Limit:
             ms = milliseconds(self.time)
             # An analysis heeds no clock.
             if mode == "analyse":
-                limit["time_ms"] = max(ms, 0)
+                limit["time_ms"] = ms
             else:
                 clock = {"kind": "per_move", "ms": ms}
         return {

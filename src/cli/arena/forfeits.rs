@@ -3,7 +3,8 @@
 //! Knows a player by the text that describes it alone, which is all that the records of a match keep.
 
 use crate::arena::{FirstFault, ForfeitKind, PlayerStats, Summary};
-use crate::cli::{clock, styled, words};
+use crate::cli::words::{self, label};
+use crate::cli::{clock, styled};
 
 /// From this share of forfeited or repeated games on, the score of a match says little about strength: one
 /// game of so many.
@@ -21,14 +22,30 @@ pub(super) fn warning(summary: &Summary) -> Option<String> {
     })
 }
 
+/// What to think of a player that lost all its games by its own faults; none if it did not.
+pub(super) fn hopeless(player: &str, stats: &PlayerStats, games: u64) -> Option<String> {
+    let is_hopeless = games > 0 && stats.forfeits() == games;
+    is_hopeless.then(|| {
+        let faults: Vec<_> =
+            stats.faults.iter().map(|(kind, count)| format!("{count} {}", kind.name())).collect();
+        let (the, games) = match games {
+            1 => ("the only", "game".to_owned()),
+            _ => ("all", words::count(games, "game")),
+        };
+        let (player, faults) = (styled::line(player), faults.join(", "));
+        format!("{the} {games} of `{player}` ended by its faults: {faults}; this says nothing about strength")
+    })
+}
+
 /// What happened in the first game of each reason, and what to do about it; nothing if none was forfeited.
-pub(super) fn explained(game: &str, player: &str, stats: &PlayerStats, games: u64) -> String {
+/// The text is that which describes the player.
+pub(super) fn explained(game: &str, text: &str, stats: &PlayerStats, games: u64) -> String {
     let forfeits = stats.forfeits();
     if forfeits == 0 {
         return String::new();
     }
-    let player = styled::line(player);
-    let mut text = format!("`{player}` forfeited {forfeits} of its {}:\n", words::count(games, "game"));
+    let (called, player) = (styled::line(label(text)), styled::line(text));
+    let mut text = format!("`{called}` forfeited {forfeits} of its {}:\n", words::count(games, "game"));
     for (kind, FirstFault { game, message }) in &stats.first_faults {
         let count = stats.faults.get(kind).copied().unwrap_or_default();
         let message = styled::line(message);
@@ -99,6 +116,27 @@ mod tests {
         let once = stats(&[(ForfeitKind::Late, 1, 7, "1.0µs after its 100ms")]);
         let text = explained("isolation", "default", &once, 11);
         assert!(text.starts_with("`default` forfeited 1 of its 11 games:\n"), "{text}");
+    }
+
+    #[test]
+    fn a_player_that_lost_all_its_games_by_its_faults_says_nothing_about_strength() {
+        let fails = stats(&[(ForfeitKind::Late, 1, 2, "late"), (ForfeitKind::Crash, 3, 1, "exit")]);
+        let text =
+            "all 4 games of `anna` ended by its faults: 1 late, 3 crash; this says nothing about strength";
+        assert_eq!(hopeless("anna", &fails, 4).as_deref(), Some(text));
+        assert_eq!(hopeless("anna", &fails, 5), None);
+        assert_eq!(hopeless("anna", &stats(&[]), 0), None);
+        let once = stats(&[(ForfeitKind::Crash, 1, 1, "exit")]);
+        assert!(
+            hopeless("anna", &once, 1)
+                .unwrap()
+                .starts_with("the only game of `anna` ended by its faults: 1 crash;")
+        );
+        let text = explained("ijk", "cmd=./bot,name=anna", &once, 1);
+        assert!(
+            text.starts_with("`anna` forfeited 1 of its 1 game") && text.contains("\"cmd=./bot\""),
+            "{text}"
+        );
     }
 
     #[test]

@@ -35,5 +35,5 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let review = MatchReview::wanted(args.review, kept.as_deref(), header.players.len(), None)?;
     let report = Report::new(&header, None, &summary, None, review.as_ref());
     show(args, &header, &report, gallery, out)?;
-    Ok(())
+    report.check_players(args.json)
 }

@@ -92,7 +92,8 @@ Examples:
 
 A player is a name from `plyd describe GAME` with its options, and limits: time=100ms a move, nodes=N, depth=N; without \
 any it has 100ms. Clocks for the game: tc=10s+0.1s, tc=40/60s+0.5s (base and increment, moves a period), \
-delay=10s+1s (base and delay of each move), bank=1s+30s (each turn and a reserve). cmd=PROGRAM is any other program \
+delay=10s+1s (base and delay of each move), bank=1s+30s (each turn and a reserve). name=NAME is what the report calls it. \
+cmd=PROGRAM is any other program \
 that speaks the protocol, such as an older plyd; it is started without a shell, and commas end it. tcp=HOST:PORT, \
 ws=HOST:PORT (WebSocket), tls=HOST:PORT, wss=HOST:PORT (both over TLS, with ?ca=FILE behind it for an authority of your own) \
 and unix=PATH are servers that run already; token_file=FILE holds the token that one wants. legal=true sends the legal moves \
@@ -122,7 +123,8 @@ pub(super) struct Args {
     /// Games of each pairing; each opening takes two [default: 100, with --sprt 10000 at most]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     games: Option<u32>,
-    /// A file of openings, each line a position's text or a game's record; played in order, again and again
+    /// A file of openings, played in order, again and again. A line is the text of a position, moves from the
+    /// start (`d4 b3`; with commas where moves have blanks) or the record of a game
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
     /// Random moves with which each pair of games begins [default: 2, with --openings 0]
@@ -132,7 +134,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "HEX", default_value = "0", value_parser = parse::seed)]
     seed: Seed,
     /// End as soon as one of two hypotheses about the first player is accepted:
-    /// elo0=0,elo1=5[,alpha=0.05,beta=0.05]
+    /// elo0=0,elo1=5[,alpha=0.05,beta=0.05,model=logistic]. model=logistic: Elo as matches show it;
+    /// model=normalized: leads in standard deviations of a game, which take as long to test with many draws
     #[arg(long, value_name = "BOUNDS")]
     sprt: Option<Sprt>,
     /// Games played at once
@@ -256,7 +259,7 @@ fn finish(
         out.flush()?;
         watch.finish(page);
     }
-    Ok(())
+    report.check_players(args.json)
 }
 
 /// Prints a report, and writes the page if one is wanted, which it gives if there is one.
@@ -335,7 +338,7 @@ impl<'t> Taking<'t> {
     }
 
     fn leave_out(&mut self, unplayed: &Unplayed) {
-        let player = &self.the_match.players[unplayed.player].name;
+        let player = words::label(&self.the_match.players[unplayed.player].name);
         let (game, message) = (unplayed.number, &unplayed.message);
         tracing::warn!(game, player, "left out, because the server was overloaded {message}");
         self.totals.summary.leave_out(unplayed);
@@ -387,6 +390,7 @@ fn read_match(args: &Args) -> Result<Match, Failure> {
     }
     let mut players: Vec<arena::Player> =
         texts.iter().map(|text| player::player(game, text)).collect::<Result<_, _>>()?;
+    player::check_names(&players)?;
     if args.shard.is_some() {
         name_by_content(&mut players);
     }

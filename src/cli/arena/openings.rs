@@ -34,7 +34,7 @@ pub(super) fn read(path: &Path, entry: &Entry, rules: &Rules) -> Result<Vec<Arc<
     let fail = |place: &str, message: &dyn Display| {
         Failure::Usage(format!("--openings {}{place}: {message}", path.display()))
     };
-    let kind = std::fs::metadata(path).map_err(|error| fail("", &error))?.file_type();
+    let kind = std::fs::metadata(path).map_err(|error| fail("", &format!("{error}; {FORMS}")))?.file_type();
     if !kind.is_file() && !is_pipe(kind) {
         // A device may have no end.
         return Err(fail("", &"it is neither a file nor a pipe"));

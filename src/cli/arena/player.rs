@@ -14,6 +14,7 @@ use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Settings};
 use crate::cli::failure::Failure;
 use crate::cli::nearest::nearest;
 use crate::cli::token_file::read_token;
+use crate::cli::words::label;
 use crate::cli::{build, clock, own, parse, position};
 
 /// The time for a move of a player that has no limit.
@@ -36,6 +37,21 @@ const MOST_SPREAD: u32 = 100;
 /// check.
 pub(super) fn player(entry: &Entry, text: &str) -> Result<Player, Failure> {
     read(entry, text).map_err(|message| Failure::Usage(format!("--player {text}: {message}")))
+}
+
+/// Checks that no two players are called alike where a name was given.
+pub(super) fn check_names(players: &[Player]) -> Result<(), Failure> {
+    let labels: Vec<&str> = players.iter().map(|player| label(&player.name)).collect();
+    let is_named = |at: usize| labels[at] != players[at].name;
+    let again = |at: &usize| {
+        labels[..*at]
+            .iter()
+            .enumerate()
+            .any(|(other, name)| *name == labels[*at] && (is_named(other) || is_named(*at)))
+    };
+    (0..labels.len()).find(again).map_or(Ok(()), |at| {
+        Err(Failure::Usage(format!("two players are called `{}`: give each another name=", labels[at])))
+    })
 }
 
 /// A player for each value if an option is written as `NAME=A..B`, from A to B; the text itself if none
@@ -100,9 +116,13 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
                 set(&mut token, read, "token_file")?;
             }
             _ if clock::NAMES.contains(&&*name) => {
+                let value = if name == "tc" { clock::in_seconds(&value) } else { value };
                 let read = clock::clock(&name, &value).map_err(|message| format!("`{part}`: {message}"))?;
                 set(&mut time, read, &clock::NAMES.join(" or "))?;
             }
+            // Reports find it in the text.
+            "name" if value.trim().is_empty() => return Err("`name=`: give a name".into()),
+            "name" => {}
             "legal" => legal = value.parse().map_err(|_| format!("`{part}`: give true or false"))?,
             "nodes" => limit.nodes = Some(count(&value, MAX_INT as u64)?),
             // Some players have a depth of their own, the others search to the limit.
@@ -291,6 +311,29 @@ mod tests {
     }
 
     #[test]
+    fn a_player_is_called_by_its_name_and_each_name_is_given_once() {
+        for (text, expected) in [
+            ("default,level=3", "default,level=3"),
+            ("cmd=python3 bot.py,name=anna,legal=true", "anna"),
+            ("default, name=anna b", "anna b"),
+            ("cmd=./bot name=x", "cmd=./bot name=x"),
+        ] {
+            assert_eq!(label(text), expected);
+        }
+        let player = isolation("cmd=/bin/bot,name=anna").unwrap();
+        assert_eq!((&*player.name, json(&player.options).as_str()), ("cmd=/bin/bot,name=anna", "{}"));
+        for (texts, is_refused) in [
+            (["default", "default"], false),
+            (["default,name=a", "default,name=b"], false),
+            (["default,name=a", "random,name=a"], true),
+            (["random", "default,name=random"], true),
+        ] {
+            let players = texts.map(|text| isolation(text).unwrap());
+            assert_eq!(check_names(&players).is_err(), is_refused, "{texts:?}");
+        }
+    }
+
+    #[test]
     fn a_bot_is_told_the_legal_moves_if_it_wants_them() {
         let player = isolation("cmd=/bin/bot,legal=true,time=1s").unwrap();
         assert_eq!((player.legal, json(&player.options).as_str()), (true, "{}"));
@@ -303,6 +346,7 @@ mod tests {
         assert_eq!(player.address, Address::Tcp("localhost:7117".into()));
         assert_eq!(json(&player.options), r#"{"player":"greedy"}"#);
         assert!(matches!(player.time, TimeControl::Increment { moves: None, .. }));
+        assert_eq!(isolation("default,tc=10+0.1").unwrap().time, player.time);
     }
 
     #[test]
@@ -345,6 +389,7 @@ mod tests {
             ("default,nodes=0", "no count"),
             ("default,nodes=18446744073709551615", "no count"),
             ("cmd=/bin/other,depth=1001", "no count"),
+            ("default,name= ,time=1s", "give a name"),
             ("default,random", "`random`"),
             ("default,player=random", "twice"),
             ("cmd= ,nodes=5", "program"),

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::forfeits;
 use super::reviews::MatchReview;
 use crate::cli::failure::Failure;
-use crate::cli::words;
+use crate::cli::words::{self, label};
 
 /// The end of a match, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -30,7 +30,11 @@ pub(super) struct Report<'m> {
     ended: Ended,
     /// How many of the openings that were played differ.
     openings: usize,
+    /// What reports call the players.
     players: Vec<&'m str>,
+    /// The texts that describe them.
+    #[serde(skip)]
+    texts: &'m [String],
     /// The players' share of the points and their difference, in the order of the summary's results.
     scores: Vec<Strength>,
     /// The players by strength, if more than two play.
@@ -105,7 +109,8 @@ impl<'m> Report<'m> {
             shard,
             ended,
             openings: summary.openings(),
-            players: header.players.iter().map(String::as_str).collect(),
+            players: header.players.iter().map(|text| label(text)).collect(),
+            texts: &header.players,
             scores: summary.results.iter().map(|result| Strength::of(result.pairing.points())).collect(),
             ratings: (count > 2).then(|| rate(count, &summary.pairings(), anchor)),
             sprt,
@@ -121,16 +126,15 @@ impl<'m> Report<'m> {
             Some(ratings) => writeln!(out, "{}\n{}", self.standings(ratings), self.results())?,
             None => writeln!(out, "{}\n{}", self.duel(), self.pairs())?,
         }
-        if let Some(warning) = forfeits::warning(self.summary) {
+        for warning in self.forfeit_warnings() {
             writeln!(out, "{warning}\n")?;
         }
         if let Some(warning) = repeats_warning(self.summary) {
             writeln!(out, "{warning}\n")?;
         }
         writeln!(out, "{}", self.player_stats())?;
-        let games = crosstable(self.players.len(), &self.summary.pairings()).into_iter().map(|row| row.games);
-        for ((player, stats), games) in self.players.iter().zip(&self.summary.players).zip(games) {
-            write!(out, "{}", forfeits::explained(self.game, player, stats, games))?;
+        for ((text, stats), games) in self.texts.iter().zip(&self.summary.players).zip(self.games()) {
+            write!(out, "{}", forfeits::explained(self.game, text, stats, games))?;
         }
         if let Some(review) = self.review {
             writeln!(
@@ -163,6 +167,35 @@ impl<'m> Report<'m> {
             self.openings,
             self.seed
         )?)
+    }
+
+    /// Says of each player that lost all its games by its own faults that they say nothing about strength.
+    ///
+    /// # Errors
+    /// There is such a player. If the report was printed as JSON, the error says so, else the report did.
+    pub(super) fn check_players(&self, is_json: bool) -> Result<(), Failure> {
+        match &self.hopeless()[..] {
+            [] => Ok(()),
+            found if is_json => Err(Failure::Failed(found.join("\n"))),
+            _ => Err(Failure::Reported),
+        }
+    }
+
+    /// What to think of a match because of its forfeited games.
+    fn forfeit_warnings(&self) -> Vec<String> {
+        let hopeless: Vec<_> = self.hopeless().iter().map(|text| format!("warning: {text}")).collect();
+        if hopeless.is_empty() { forfeits::warning(self.summary).into_iter().collect() } else { hopeless }
+    }
+
+    fn hopeless(&self) -> Vec<String> {
+        let players = self.players.iter().zip(&self.summary.players).zip(self.games());
+        players.filter_map(|((player, stats), games)| forfeits::hopeless(player, stats, games)).collect()
+    }
+
+    /// How many games each player has played.
+    fn games(&self) -> Vec<u64> {
+        let rows = crosstable(self.players.len(), &self.summary.pairings());
+        rows.into_iter().map(|row| row.games).collect()
     }
 
     /// Two players and the score between them.

@@ -34,6 +34,7 @@ pub(super) enum Command {
     /// Who plays a side: 0 is p1.
     Seat(usize, String),
     Swap,
+    Resign,
     Watch,
     Level(u32),
     Set(Vec<(String, String)>),
@@ -141,7 +142,7 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "bar",
         takes: "[on|off]",
-        about: "show a bar with who is ahead, or hide it",
+        about: "show a bar with who is ahead, and the engine's score at its moves; or hide both",
         example: "bar on",
         read: |rest| match rest {
             "" | "on" => Ok(Command::Bar(true)),
@@ -169,6 +170,13 @@ pub(super) const COMMANDS: &[Spec] = &[
         about: "change sides with the opponent",
         example: "swap",
         read: |rest| bare(rest, Command::Swap),
+    },
+    Spec {
+        name: "resign",
+        takes: "",
+        about: "give the game up; `undo` takes it back",
+        example: "resign",
+        read: |rest| bare(rest, Command::Resign),
     },
     Spec {
         name: "watch",
@@ -294,7 +302,7 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "new",
         takes: "[NAME=VALUE]",
-        about: "start a new game, with these rules if any are given",
+        about: "start a new game, with these rules if any are given; says how to take up one that was not saved",
         example: "new max_plies=50",
         read: |rest| match rest {
             "" => Ok(Command::New(Vec::new())),

@@ -8,7 +8,7 @@ use crate::cli::records::Game;
 use crate::cli::{clock, parse, records, registry, words};
 use plyd_protocol::{Player, Position, Record, Settings, ToMove, Want};
 
-use super::history::{self, History, Ply};
+use super::history::{self, BrokenOff, History, Ply};
 use super::link::{Place, Refusal};
 use super::seats::Seat;
 use super::table::{THINK, Table};
@@ -43,6 +43,14 @@ impl Table {
         self.sit_down(entry, history)?;
         self.given = given;
         Ok(())
+    }
+
+    /// Says how to take up the game that another one took the place of, if it was not saved.
+    pub(super) fn say_unsaved(&mut self, before: Option<String>) {
+        if let Some(command) = before {
+            self.say("the game before is not saved; this command resumes it:");
+            self.say(format!("  {command}"));
+        }
     }
 
     /// The answers with which moves were made before the game came to this table: a review judges them as
@@ -112,7 +120,10 @@ fn record(table: &Table, plies: &[Ply]) -> Game {
         players: Some([name(0), name(1)]),
         opening,
         answers,
-        forfeit: table.history.forfeit.clone().filter(|_| at_end),
+        forfeit: match &table.history.broken_off {
+            Some(BrokenOff::Forfeit(forfeit)) if at_end => Some(forfeit.clone()),
+            _ => None,
+        },
         contradictions: Vec::new(),
         comments: BTreeMap::new(),
         variations: Vec::new(),
@@ -168,8 +179,12 @@ fn saved(plies: usize, all: usize, path: &Path) -> String {
 
 /// Goes on with a game from a file.
 pub(super) fn load(table: &mut Table, file: &str, number: Option<usize>) {
+    let before = unsaved(table);
     match try_load(table, Path::new(file), number, "its number, as in `load FILE 2`") {
-        Ok(_players) => table.advance(),
+        Ok(_players) => {
+            table.say_unsaved(before);
+            table.advance();
+        }
         Err(message) => table.alarm(&format!("`load`: {message}")),
     }
 }
@@ -200,7 +215,12 @@ pub(super) fn try_load(
     let is_whole = is_alone && game.variations.is_empty() && game.comments.is_empty();
     let Record { rules, start, moves, result, .. } = game.record;
     let plies = history::plies(moves, game.opening, game.answers);
-    let history = History::new(rules.clone(), start, plies, game.forfeit);
+    let resigned = || {
+        let winner = result.as_ref().filter(|outcome| outcome.by == BrokenOff::RESIGNATION)?.winner?;
+        Some(BrokenOff::Resigned(if winner == Player::P1 { Player::P2 } else { Player::P1 }))
+    };
+    let broken_off = game.forfeit.map(BrokenOff::Forfeit).or_else(resigned);
+    let history = History::new(rules.clone(), start, plies, broken_off);
     table.sit_down(entry, history).map_err(|refusal| format!("{place}: {}", misfit(&refusal)))?;
     // Another game is drawn anew.
     table.given = rules;
@@ -228,6 +248,12 @@ fn misfit(refusal: &Refusal) -> String {
         None => return refusal.to_string(),
     };
     format!("{place} cannot be used: {refusal}")
+}
+
+/// What to say of a game that is left unsaved: the command that takes it up again.
+pub(super) fn unsaved(table: &Table) -> Option<String> {
+    let is_unsaved = table.history.len() > table.saved && !table.history.kept().is_empty();
+    is_unsaved.then(|| resume(table))
 }
 
 /// The command that takes up the game at its present position, to be pasted into a shell.

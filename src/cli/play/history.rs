@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::arena::{Answered, Forfeit, GameClock, TimeControl};
-use plyd_protocol::{Player, Position, Settings};
+use plyd_protocol::{Outcome, Player, Position, Settings};
 
 /// A ply.
 #[derive(Clone, PartialEq, Debug)]
@@ -34,14 +34,43 @@ pub(super) struct History {
     at: usize,
     /// Whether the place is only shown: nothing behind it is taken back yet.
     pub(super) looking: bool,
-    /// A game that was lost by more than the rules.
-    pub(super) forfeit: Option<Forfeit>,
+    /// How the game ended if not by its rules.
+    pub(super) broken_off: Option<BrokenOff>,
+}
+
+/// The end of a game that its rules do not know.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum BrokenOff {
+    /// A flag fell, or a match had a forfeit.
+    Forfeit(Forfeit),
+    /// This side resigned.
+    Resigned(Player),
+}
+
+impl BrokenOff {
+    /// What records say of a game that was resigned.
+    pub(super) const RESIGNATION: &str = "resignation";
+
+    /// How the game ended by it.
+    pub(super) fn outcome(&self) -> Outcome {
+        let (loser, by) = match self {
+            Self::Forfeit(forfeit) => (forfeit.player, forfeit.reason.kind.name()),
+            Self::Resigned(player) => (*player, Self::RESIGNATION),
+        };
+        let winner = if loser == Player::P1 { Player::P2 } else { Player::P1 };
+        Outcome { winner: Some(winner), by: by.to_owned(), scores: None }
+    }
 }
 
 impl History {
     /// A game that begins with these plies, and stands behind them.
-    pub(super) fn new(rules: Settings, start: String, plies: Vec<Ply>, forfeit: Option<Forfeit>) -> Self {
-        Self { rules, start, at: plies.len(), plies, looking: false, forfeit }
+    pub(super) fn new(
+        rules: Settings,
+        start: String,
+        plies: Vec<Ply>,
+        broken_off: Option<BrokenOff>,
+    ) -> Self {
+        Self { rules, start, at: plies.len(), plies, looking: false, broken_off }
     }
 
     /// The position that is shown.
@@ -86,7 +115,14 @@ impl History {
         self.plies.push(Ply { text, answer });
         self.at += 1;
         self.looking = false;
-        self.forfeit = None;
+        self.broken_off = None;
+    }
+
+    /// Ends the game at the place that is shown. What was taken back is dropped.
+    pub(super) fn break_off(&mut self, how: BrokenOff) {
+        self.plies.truncate(self.at);
+        self.looking = false;
+        self.broken_off = Some(how);
     }
 
     /// Goes to the place after so many plies, or to the nearest there is.

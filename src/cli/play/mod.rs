@@ -228,9 +228,10 @@ fn seat_as_before(table: &mut Table, names: &[String; 2], is_given: [bool; 2]) {
 /// A refusal of a side's player, with the argument that asks for what is refused.
 fn refused_seat(seat: &Seat, flag: &str, who: &str, refusal: Refusal) -> Failure {
     match (seat, refusal.pointer().strip_prefix("/options/")) {
-        (Seat::Engine(own), Some("player")) if own.get("player").is_some() => {
-            Failure::Usage(format!("{flag} {who}: {refusal}; `{}` is you", seats::ME))
-        }
+        (Seat::Engine(own), Some("player")) if own.get("player").is_some() => Failure::Usage(format!(
+            "{flag} {who}: {refusal}; `default` is the engine, `{}` is you",
+            seats::ME
+        )),
         (Seat::Engine(own), Some(name)) if own.get(name).is_some() => {
             Failure::Usage(format!("{flag} {who}: {refusal}"))
         }
@@ -281,8 +282,8 @@ fn run_with(front: &mut impl Front, table: &mut Table, inputs: &mut Inputs) -> i
 
 /// The last words when the player leaves: the command that resumes the game.
 fn farewell(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
-    if table.history.len() > table.saved && !table.history.kept().is_empty() {
-        let command = Text::from(files::resume(table));
+    if let Some(command) = files::unsaved(table) {
+        let command = Text::from(command);
         writeln!(out, "the game is not saved; this command resumes it:\n  {}", command.plain())?;
     }
     Ok(())

@@ -128,6 +128,7 @@ impl Table {
                 self.show_seats();
                 self.resume();
             }
+            Command::Resign => self.resign(),
             Command::Watch => self.watch(),
             Command::Level(level) => self.set(&[("level".to_owned(), level.to_string())]),
             Command::Set(given) => self.set(&given),
@@ -198,10 +199,11 @@ impl Table {
 
     /// Begins a game at the position of a text.
     fn play_from(&mut self, text: String) {
-        let rules = self.given.clone();
+        let (rules, before) = (self.given.clone(), files::unsaved(self));
         if let Err(refusal) = self.open_game(self.entry, rules, Some(text), Vec::new()) {
             return self.alarm(&format!("no such position: {refusal}; `text` shows how one is written"));
         }
+        self.say_unsaved(before);
         self.advance();
     }
 
@@ -227,7 +229,7 @@ impl Table {
         if self.mover().is_some() && line.len() <= 100 {
             match self.try_mine(line.to_owned()) {
                 Ok(()) => return,
-                // How a move is written says nothing to whoever wrote a word, such as `resign`.
+                // How a move is written says nothing to whoever wrote a word, such as `draw`.
                 Err(refused) if line.len() <= 3 || line.contains(|c: char| c.is_ascii_digit()) => {
                     message += &format!(": {refused}");
                 }
@@ -322,8 +324,8 @@ impl Table {
         self.history.looking = false;
         let mut made = 0;
         loop {
-            // A flag that fell stands behind the last move, and is taken back as one.
-            let fell = way < 0 && self.history.is_at_end() && self.history.forfeit.take().is_some();
+            // A flag that fell, or a resignation, stands behind the last move and is taken back as one.
+            let fell = way < 0 && self.history.is_at_end() && self.history.broken_off.take().is_some();
             if !(fell || if way < 0 { self.history.back() } else { self.history.forward() }) {
                 break;
             }
@@ -462,10 +464,11 @@ impl Table {
         if !given.is_empty() {
             rules = position::rule_settings(self.entry, given);
         }
-        let former = self.seed;
+        let (former, before) = (self.seed, files::unsaved(self));
         self.seed = crate::zobrist::mix(former.wrapping_add(1));
         match self.open_game(self.entry, rules, None, Vec::new()) {
             Ok(()) => {
+                self.say_unsaved(before);
                 self.say(format!("a new game, seed {:x}", self.seed));
                 self.advance();
             }

@@ -17,7 +17,7 @@ use plyd_protocol::{
 
 use super::catalogue::Shape;
 use super::cursor::{self, Naming};
-use super::history::History;
+use super::history::{BrokenOff, History};
 use super::link::{Link, Refusal};
 use super::running_review::RunningReview;
 use super::search::{Purpose, RunningSearch};
@@ -169,13 +169,8 @@ impl Table {
 
     /// How the game ended, by its rules or by the clock.
     pub(super) fn outcome(&self) -> Option<Outcome> {
-        let lost =
-            self.history.forfeit.as_ref().filter(|_| self.history.is_at_end()).map(|forfeit| Outcome {
-                winner: Some(other(forfeit.player)),
-                by: forfeit.reason.kind.name().to_owned(),
-                scores: None,
-            });
-        self.here.outcome.clone().or(lost)
+        let broken_off = self.history.broken_off.as_ref().filter(|_| self.history.is_at_end());
+        self.here.outcome.clone().or_else(|| broken_off.map(BrokenOff::outcome))
     }
 
     /// Whether something runs that ends by itself, for which the next line of a script waits.
@@ -309,7 +304,9 @@ impl Table {
             score: best.and_then(|best| best.lines.first()).and_then(|line| line.score),
             incident: best.and_then(|best| best.incident.clone()),
         };
-        let played = move_text(&self.named(player), &text, time, best);
+        // A score beside each move of an opponent is a hint that nobody asked for.
+        let is_wanted = self.bar || !self.seats.iter().any(Seat::is_me);
+        let played = move_text(&self.named(player), &text, time, best, is_wanted);
         self.play(text, Some(answer))?;
         self.say(Text::new(&played, picture::tone(Some(player))));
         self.show_end();
@@ -319,8 +316,29 @@ impl Table {
     fn flag_falls(&mut self, player: Player, late: Duration) {
         self.give_up();
         let message = format!("{} after the flag fell", words::time(late));
-        self.history.forfeit =
-            Some(Forfeit { player, reason: ForfeitReason { kind: ForfeitKind::Late, message } });
+        let reason = ForfeitReason { kind: ForfeitKind::Late, message };
+        self.history.broken_off = Some(BrokenOff::Forfeit(Forfeit { player, reason }));
+        self.board_due = true;
+        self.show_end();
+    }
+
+    /// Gives the game up for the side of the person at the keyboard.
+    pub(super) fn resign(&mut self) {
+        let Some(mover) = self.mover() else {
+            return self.alarm(&format!("there is nothing to resign: {}", self.standstill()));
+        };
+        if self.history.looking && !self.history.is_at_end() {
+            return self.alarm(&format!(
+                "this is an earlier position: `ply {}` goes to the end of the game",
+                self.history.len()
+            ));
+        }
+        let is_me = |player: &Player| self.seats[seats::index(*player)].is_me();
+        let Some(player) = [mover, other(mover)].into_iter().find(is_me) else {
+            return self.alarm("the engine plays both sides; `p1 me` gives you one");
+        };
+        self.give_up();
+        self.history.break_off(BrokenOff::Resigned(player));
         self.board_due = true;
         self.show_end();
     }
@@ -415,10 +433,13 @@ impl Table {
     }
 }
 
-fn move_text(who: &str, text: &str, time: Duration, best: Option<&BestMove>) -> String {
+fn move_text(who: &str, text: &str, time: Duration, best: Option<&BestMove>, has_score: bool) -> String {
     let Some(best) = best else {
         return format!("{who} plays {text}");
     };
+    if !has_score {
+        return format!("{who} plays {text} ({})", words::time(time));
+    }
     let score = best.lines.first().and_then(|line| line.score.as_ref()).map(words::score);
     let score = score.map_or_else(String::new, |score| format!("{score}, "));
     format!("{who} plays {text} ({score}depth {}, {})", best.stats.depth, words::time(time))

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::bridge::review::{Counts, Move};
 use crate::cli::records::Game;
+use crate::cli::words::label;
 use crate::game::Side;
 use crate::review::{Review, ReviewLimits};
 
@@ -58,7 +59,7 @@ impl<'g> ReviewedGame<'g> {
             game: &record.game,
             rules: &record.rules,
             start: &record.start,
-            players: game.players.as_ref().map(|players| [0, 1].map(|side| &*players[side].name)),
+            players: game.players.as_ref().map(|players| [0, 1].map(|side| label(&players[side].name))),
             opening: game.opening,
             result: record.result.as_ref(),
             limit: Limit::of(limits),

@@ -237,7 +237,10 @@ fn a_bots_checks_say_what_may_be_wrong() {
         String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
     };
     for (way, check, word) in [
-        ("bot silent", "bot/answers", "flush its output after each line, as `print(..., flush=True)`"),
+        ("bot silent", "bot/answers", "and ended with its input: does it answer"),
+        ("bot keeps back", "bot/answers", "only once its input had ended: does it answer"),
+        // It may be slow to start.
+        ("bot no more reads", "bot/answers", "flush its output after each line, as `print(..., flush=True)`"),
         ("bot crash", "bot/answers", "KeyError: 'moves'"),
         ("bot crashes later", "bot/once", "closed; the last line of its stderr: `KeyError: 'moves'`"),
     ] {

@@ -56,6 +56,9 @@ pub(crate) fn run(way: &str) -> io::Result<()> {
         _ => {}
     }
     Stub::new(way, io::stdout()).play(io::stdin().lock())?;
+    if way == "bot keeps back" {
+        io::stdout().write_all(b"{\"type\":\"bestmove\",\"id\":\"start-l-game\",\"move\":\"4 3 W\"}\n")?;
+    }
     if matches!(way, "stays" | "bot stays" | "leaves its group") { forever() } else { Ok(()) }
 }
 
@@ -102,7 +105,7 @@ impl<O: Write> Stub<O> {
         let way = self.way.clone();
         self.asked += 1;
         match &*way {
-            "silent" => {}
+            "silent" | "keeps back" => {}
             "no more reads" => forever(),
             "forks and hangs" => {
                 File::create(ASKED)?;

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use plyd_protocol::{ErrorCode, ErrorMessage, Score, Timing};
+use plyd_protocol::{ErrorCode, ErrorMessage, Score, Timing, echo};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -95,7 +95,8 @@ impl PlayerMessage {
     /// # Errors
     /// It is no message of the protocol, or lacks what the referee needs.
     pub fn read(line: &[u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice::<Line>(line).map(|line| line.said)
+        let read = serde_json::from_slice::<Line>(line).map(|line| line.said);
+        read.map_err(|error| fault(line).map_or(error, serde::de::Error::custom))
     }
 
     /// The id of the request whose final message it is; none if it is not final, or an error without an id.
@@ -156,6 +157,55 @@ impl From<Refused> for ErrorMessage {
     }
 }
 
+/// What keeps a line of JSON from being a message, in words for whoever wrote the player; none if it is
+/// something else than a field that is missing or of the wrong kind.
+fn fault(line: &[u8]) -> Option<String> {
+    let message: Value = serde_json::from_slice(line).ok()?;
+    let Some(fields) = message.as_object() else {
+        return Some(format!("expected an object, found {}", kind(&message)));
+    };
+    let (needed, others): (&[_], &[_]) = match fields.get("type").map(Value::as_str) {
+        Some(Some("bestmove")) => (&["id", "move"], &[]),
+        Some(Some("result")) => (&["id"], &["of"]),
+        Some(Some("error")) => (&[], &["id", "code"]),
+        Some(Some("info" | "notice")) => (&[], &[]),
+        Some(Some(other)) => {
+            return Some(format!(
+                "expected `bestmove`, `result` or `error` at /type, found `{}`",
+                echo(other)
+            ));
+        }
+        _ => (&["type"], &[]),
+    };
+    let is_lacking = |name: &&&str| !fields.contains_key(**name);
+    if let Some(name) = needed.iter().find(is_lacking) {
+        let what = match *name {
+            "id" => ": the id of the request that it answers",
+            "type" => ": `bestmove` in the answer to a `go`",
+            _ => "",
+        };
+        return Some(format!("missing field `{name}`{what}"));
+    }
+    let wrong = |name: &&str| match fields.get(*name)? {
+        Value::String(_) => None,
+        Value::Null if others.contains(name) => None,
+        other => Some(format!("expected a string at /{name}, found {}", kind(other))),
+    };
+    needed.iter().chain(others).find_map(wrong)
+}
+
+/// What a value is, in words.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
 /// A field, or its default if it has the wrong shape.
 fn readable<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(of: D) -> Result<T, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(of)?).unwrap_or_default())
@@ -197,20 +247,34 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_none() {
-        for line in [
-            r#"{"id":"3","type":"bestmove"}"#,
-            r#"{"type":"bestmove","move":"d4"}"#,
-            r#"{"id":3,"type":"bestmove","move":"d4"}"#,
-            r#"{"id":"3","type":"bestmove","move":["d4"]}"#,
-            r#"{"id":"3","type":"bestmove","move":"d4","move":"d5"}"#,
-            r#"{"id":"3","type":"move","move":"d4"}"#,
-            r#"{"id":"3","move":"d4"}"#,
-            r#"["bestmove","3","d4"]"#,
-            r#"{"type":"result","of":"newgame"}"#,
-            "d4",
-            "",
+        for (line, why) in [
+            (r#"{"id":"3","type":"bestmove"}"#, "missing field `move`"),
+            (
+                r#"{"type":"bestmove","move":"d4"}"#,
+                "missing field `id`: the id of the request that it answers",
+            ),
+            (r#"{"id":3,"type":"bestmove","move":"d4"}"#, "expected a string at /id, found a number"),
+            (r#"{"id":null,"type":"bestmove","move":"d4"}"#, "expected a string at /id, found null"),
+            (r#"{"id":"3","type":"bestmove","move":["d4"]}"#, "expected a string at /move, found an array"),
+            (r#"{"id":"3","type":"bestmove","move":"d4","move":"d5"}"#, "duplicate field `move`"),
+            (
+                r#"{"id":"3","type":"move","move":"d4"}"#,
+                "expected `bestmove`, `result` or `error` at /type, found `move`",
+            ),
+            (r#"{"id":"3","move":"d4"}"#, "missing field `type`: `bestmove` in the answer to a `go`"),
+            (r#"{"id":"3","type":7}"#, "expected a string at /type, found a number"),
+            (r#"["bestmove","3","d4"]"#, "expected an object, found an array"),
+            (
+                r#"{"type":"result","of":"newgame"}"#,
+                "missing field `id`: the id of the request that it answers",
+            ),
+            (r#"{"type":"result","id":"1","of":true}"#, "expected a string at /of, found a boolean"),
+            (r#"{"type":"error","id":7}"#, "expected a string at /id, found a number"),
+            ("d4", "expected value at line 1 column 1"),
+            ("", "EOF while parsing a value at line 1 column 0"),
         ] {
-            assert!(read(line).is_err(), "{line}");
+            let error = read(line).unwrap_err().to_string();
+            assert!(error.starts_with(why), "{line}: {error}");
         }
         for line in [r#"{"type":"info","id":7}"#, r#"{"type":"notice"}"#] {
             assert_eq!(read(line).unwrap().ends(), None, "{line}");

@@ -20,6 +20,7 @@ use crate::arena::{Header, PlayedGame};
 use crate::bridge;
 use crate::cli::failure::Failure;
 use crate::cli::review::{mark_name, mark_words};
+use crate::cli::words::label;
 use crate::daemon::page::{self, Page};
 use crate::engine::AnyRoot;
 use crate::engine::settings;
@@ -200,7 +201,7 @@ impl<'m> Shown<'m> {
         });
         Ok(Self {
             number: game.number,
-            players: [0, 1].map(|side| &*game.players[side].name),
+            players: [0, 1].map(|side| label(&game.players[side].name)),
             opening: game.opening,
             moves: &record.moves,
             answers: answers.collect(),
@@ -229,7 +230,7 @@ fn end(game: &PlayedGame) -> String {
     let outcome = game.record.result.as_ref();
     let mut text = match outcome.and_then(|outcome| outcome.winner) {
         None => "draw".to_owned(),
-        Some(winner) => format!("{} wins", game.entrant(winner).name),
+        Some(winner) => format!("{} wins", label(&game.entrant(winner).name)),
     };
     if let Some(outcome) = outcome {
         let _never_fails = write!(text, ", {}", outcome.by);
@@ -241,8 +242,8 @@ fn end(game: &PlayedGame) -> String {
         let _never_fails = write!(text, " ({})", forfeit.reason.message);
     }
     for contradiction in &game.contradictions {
-        let _never_fails =
-            write!(text, "; {} {}", game.entrant(contradiction.player).name, contradiction.message);
+        let player = label(&game.entrant(contradiction.player).name);
+        let _never_fails = write!(text, "; {player} {}", contradiction.message);
     }
     text
 }

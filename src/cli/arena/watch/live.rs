@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use crate::arena::referee::Play;
 use crate::arena::{Match, PlayedGame, ScheduledGame};
 use crate::bridge;
+use crate::cli::words::label;
 use crate::daemon::News;
 use crate::engine::AnyRoot;
 
@@ -114,7 +115,7 @@ impl Live {
     pub(super) fn new(the_match: &Match) -> Self {
         Self {
             game: the_match.game.name,
-            names: the_match.players.iter().map(|player| player.name.clone()).collect(),
+            names: the_match.players.iter().map(|player| label(&player.name).to_owned()).collect(),
             openings: the_match.openings.clone(),
             // From 1: who has seen nothing says 0.
             state: Mutex::new(State { now: 1, ..State::default() }),
@@ -140,7 +141,7 @@ impl Live {
         let outcome = game.record.result.as_ref();
         let result = json(&ResultEvent {
             game: game.number,
-            players: [0, 1].map(|side| &*game.players[side].name),
+            players: [0, 1].map(|side| label(&game.players[side].name)),
             winner: outcome.and_then(|outcome| outcome.winner),
             by: outcome.map_or("", |outcome| &outcome.by),
             plies: game.record.moves.len(),
