@@ -53,7 +53,7 @@ test('heights keep their order, and only what is proven reaches the ends', () =>
 test('outcomes name the winner first, and the side to move that lost', () => {
 	const by = [
 		{ name: 'full', about: 'Every cell has a value; more points win.' }, { name: 'stuck', about: 'No move is left: the side to move loses.' },
-		{ name: 'shut', about: 'The L of the side to move has no other place: it loses.' }, { name: 'k', about: 'A K is on the board, as the rule `win` counts it.' },
+		{ name: 'shut', about: 'The L of the side to move has no other place: it loses.' }, { name: 'k', about: 'A K is on the board: the rule `win` says whose counts.' },
 		{ name: 'won', about: 'The side to move has three in a row: the side to move wins.' },
 	];
 	const full = { winner: 'p2', by: 'full', scores: [1, 35] };
@@ -61,7 +61,7 @@ test('outcomes name the winner first, and the side to move that lost', () => {
 	assert.equal(outcomeWords(full, by, 'p1'), 'The engine wins, 35 to 1: every cell has a value.');
 	assert.equal(outcomeWords(full, by, 'p2'), 'You win, 35 to 1: every cell has a value.');
 	assert.equal(outcomeWords({ winner: null, by: 'odd_end', scores: [1, 2] }, by, 'p2'), 'A draw, 2 to 1: odd end.');
-	assert.equal(outcomeWords({ winner: 'p1', by: 'k' }, by, 'p1'), 'You win: a K is on the board, as the rule win counts it.');
+	assert.equal(outcomeWords({ winner: 'p1', by: 'k' }, by, 'p1'), 'You win: a K is on the board.');
 	const stuck = { winner: 'p1', by: 'stuck' };
 	assert.equal(outcomeWords(stuck, by), 'Player 1 wins: no move is left, and player 2 loses.');
 	assert.equal(outcomeWords(stuck, by, 'p1'), 'You win: no move is left, and player 2 (the engine) loses.');

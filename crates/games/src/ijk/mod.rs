@@ -78,8 +78,8 @@ pub static ENTRY: Entry = Entry {
     about: "IJK: a 2048 for two, upper case against lower case; a K ends the game, or a full board.",
     rules: variant::RULES,
     endings: &[
-        Named::new(BY_K, "A K or k is on the board, as the rule `win` counts it."),
-        Named::new(BY_FULL, "The board is full: the higher letter wins, equal ones draw."),
+        Named::new(BY_K, "A K or k is on the board: the rule `win` says whose counts."),
+        Named::new(BY_FULL, "The board is full, and the higher letter decides: equal ones draw."),
         Named::new(BY_REPETITION, "A position with a full board occurred too often: a draw."),
         Named::new(BY_MAX_PLIES, "As many moves were played as the rules allow: a draw."),
     ],
