@@ -8,7 +8,7 @@ import { el, byId } from './dom.js';
 import { Drawing, colourOf } from './drawing.js';
 import { cellInput } from './input.js';
 import { layersOverlay, withoutHidden } from './layers.js';
-import { lookOf } from './looks.js';
+import { lookOf, moveWords } from './looks.js';
 import { isMoving } from './preferences.js';
 import { boardWords, playerName } from './words.js';
 
@@ -28,6 +28,8 @@ export class BoardPanel {
 	/** How the board came to its position; it is shown once. */
 	#motion = null;
 	#dragged = false;
+	/** The hint after which something was entered: the prompt is that of the entry again. */
+	#heeded = null;
 	#lineKey = '';
 	#line = [];
 
@@ -150,7 +152,9 @@ export class BoardPanel {
 		const { node } = table;
 		let prompt = '';
 		if (node && !table.outcome) {
-			if (this.input) prompt = this.input.prompt();
+			const { hint } = table;
+			if (hint?.line && hint !== this.#heeded) prompt = `Hint: ${moveWords(table.game.game, hint.line.move)}.`;
+			else if (this.input) prompt = this.input.prompt();
 			else if (node.to_move === 'chance') prompt = 'Drawing at random…';
 			else if (table.paused) prompt = 'Paused.';
 			else if (table.thinking) prompt = `${playerName(node.to_move)} is thinking…`;
@@ -188,6 +192,7 @@ export class BoardPanel {
 				play: (move) => table.play(move),
 				changed: () => {
 					if (this.#inputKey !== key) return;
+					this.#heeded = table.hint;
 					this.#paint();
 					this.inputChanged();
 				},
