@@ -465,9 +465,10 @@ document.addEventListener('keydown', (event) => {
 	else if (event.key === 'v' && table.mode === 'analyse') panel.showValues(!analysis.all);
 	else if (event.key === 'a') setMode(table.mode === 'play' ? 'analyse' : 'play');
 	else if (KEYS[event.key] && !button(KEYS[event.key]).disabled) button(KEYS[event.key]).click();
+	else if (event.key === 'Escape' && board.cancelPremoves()) announce('The premove is cancelled.');
 	// Keys of the game work wherever the focus is, except those that move the focus or press buttons.
 	else if (event.target === document.body || /^(.|Arrow\w+)$/.test(event.key)) {
-		if (event.key === ' ' || !((board.input?.key?.(event) ?? false) || played.key(event.key))) return;
+		if (event.key === ' ' || !(board.key(event) || played.key(event.key))) return;
 	} else return;
 	event.preventDefault();
 });
