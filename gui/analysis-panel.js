@@ -231,7 +231,9 @@ export class AnalysisPanel {
 		const isValued = analysis.all || this.explorer?.page;
 		const tried = this.explorer?.hovered && [this.explorer.hovered];
 		const found = table.mode === 'analyse' ? hovered?.pv ?? tried ?? (isValued ? null : analysis.lines[0]?.pv) ?? table.thinking?.lines[0]?.pv : null;
-		const line = this.review?.line ?? table.hint?.line?.pv ?? (table.trial?.hides ? null : hovered?.pv ?? found) ?? [];
+		// A hint is one move: what could follow it is not asked for.
+		const hinted = table.hint?.line && [table.hint.line.move];
+		const line = this.review?.line ?? hinted ?? (table.trial?.hides ? null : hovered?.pv ?? found) ?? [];
 		this.board.showPv(table.node && table.connection.isOpen ? line : []);
 	}
 }

@@ -8,8 +8,11 @@ import { el, byId } from './dom.js';
 import { Drawing, colourOf } from './drawing.js';
 import { cellInput } from './input.js';
 import { layersOverlay, withoutHidden } from './layers.js';
-import { lookOf } from './looks.js';
-import { isMoving } from './preferences.js';
+import { lookOf, moveWords } from './looks.js';
+import { you } from './opponents.js';
+import { isMoving, isPremoving } from './preferences.js';
+import { carryOut, Premoves } from './premoves.js';
+import { isLive } from './tree.js';
 import { boardWords, playerName } from './words.js';
 
 /** The animations, loaded in the background: the first board needs none. */
@@ -28,6 +31,9 @@ export class BoardPanel {
 	/** How the board came to its position; it is shown once. */
 	#motion = null;
 	#dragged = false;
+	/** The hint after which something was entered: the prompt is that of the entry again. */
+	#heeded = null;
+	#premoves = new Premoves();
 	#lineKey = '';
 	#line = [];
 
@@ -45,7 +51,8 @@ export class BoardPanel {
 		this.layers = [];
 		const own = new Drawing();
 		this.layers.push(() => own.overlay(table.node));
-		const hand = handOf(() => this.input, (cell) => this.#owns(cell));
+		this.layers.push(() => this.#premoves.overlay());
+		const hand = this.#withPremoves(handOf(() => this.input, (cell) => this.#owns(cell)));
 		this.board = new BoardView(byId('board'), {
 			...hand,
 			drag: (...cells) => {
@@ -54,11 +61,78 @@ export class BoardPanel {
 			},
 			press: () => { if (own.clear()) this.repaint(); },
 			draw: (from, to, event) => {
-				if (!table.node) return;
+				if (!table.node || this.cancelPremoves()) return;
 				own.toggle(table.node, from, to, colourOf(event));
 				this.repaint();
 			},
 		});
+	}
+
+	/** A hand that keeps what it does while the opponent thinks. */
+	#withPremoves(hand) {
+		const kept = (name) => (...args) => {
+			if (this.#mayPremove) this.#premove(name, args);
+			else hand[name](...args);
+		};
+		return {
+			...hand, cell: kept('cell'), side: kept('side'), drag: kept('drag'), swipe: kept('swipe'),
+			dragOver: (...cells) => !this.#mayPremove && hand.dragOver(...cells),
+			canDrag: (cell) => !this.#mayPremove && hand.canDrag(cell),
+			// Letters go to the page first, some of which it uses itself. Arrows would only move the focus.
+			key: (event) => (this.#mayPremove ? this.#premoveKey(event, /^Arrow/) : hand.key(event)),
+			swipes: () => this.#swipes,
+		};
+	}
+
+	/** Whether a swipe is a move, also while there is no input. */
+	get #swipes() {
+		const { game } = this.table;
+		return Boolean(this.input ? this.input.swipe : game && lookOf(game.game).slide);
+	}
+
+	/** Whether a player waits for an engine, and may enter the next move. */
+	get #mayPremove() {
+		const { table } = this;
+		return Boolean(isPremoving() && table.node && table.mode === 'play' && you(table.seats) && !table.outcome && !table.trial
+			&& !table.paused && !table.yours && table.connection.isOpen && isLive(table.game));
+	}
+
+	#premove(name, args) {
+		const { table } = this;
+		this.#premoves.add(table.game, you(table.seats), { name, args });
+		this.#paint();
+	}
+
+	/** @param {RegExp} of  the keys that may be kept; arrow keys only where they move what is on the board */
+	#premoveKey({ key, shiftKey }, of) {
+		if (key === 'Escape') return this.cancelPremoves();
+		if (!of.test(key) || (/^Arrow/.test(key) && !this.#swipes)) return false;
+		this.#premove('key', [{ key, shiftKey }]);
+		return true;
+	}
+
+	/** A key that the page does not use itself. @returns {boolean} whether the game does */
+	key(event) {
+		if (this.#mayPremove) return this.#premoveKey(event, /^([^ ]|Arrow\w+)$/);
+		return this.input?.key?.(event) ?? false;
+	}
+
+	/** @returns {boolean} whether there were premoves */
+	cancelPremoves() {
+		const had = this.#premoves.cancel();
+		if (had) this.#paint();
+		return had;
+	}
+
+	/** Plays what was entered while the opponent thought. Without a move at the end, the choice begins anew. */
+	#playPremoves(node) {
+		const { table } = this;
+		const entries = this.#premoves.take(table.game, node.to_move);
+		if (!entries.length || this.#inputKey !== node || !isLive(table.game) || table.mode !== 'play') return;
+		const { game } = table;
+		if (!carryOut(entries, this.input, () => table.game !== game)) this.#makeInput(node);
+		this.#paint();
+		this.inputChanged();
 	}
 
 	#owns(cell) {
@@ -124,7 +198,7 @@ export class BoardPanel {
 		byId('table').style.setProperty('--ratio', this.board.ratio);
 		const { classList } = byId('board');
 		classList.toggle('quiet', Boolean(overlay.quiet));
-		classList.toggle('swipes', Boolean(this.input?.swipe));
+		classList.toggle('swipes', this.#swipes);
 		this.#paintTools();
 	}
 
@@ -150,7 +224,10 @@ export class BoardPanel {
 		const { node } = table;
 		let prompt = '';
 		if (node && !table.outcome) {
-			if (this.input) prompt = this.input.prompt();
+			const { hint } = table;
+			if (!this.#premoves.isEmpty) prompt = `${this.#premoves.words(node.board.grid)} Escape or a right click cancels.`;
+			else if (hint?.line && hint !== this.#heeded) prompt = `Hint: ${moveWords(table.game.game, hint.line.move)}.`;
+			else if (this.input) prompt = this.input.prompt();
 			else if (node.to_move === 'chance') prompt = 'Drawing at random…';
 			else if (table.paused) prompt = 'Paused.';
 			else if (table.thinking) prompt = `${playerName(node.to_move)} is thinking…`;
@@ -158,7 +235,8 @@ export class BoardPanel {
 		byId('prompt').textContent = prompt;
 		byId('prompt').title = prompt;
 		const host = byId('tools');
-		const tools = this.input?.tools?.() ?? [];
+		const tools = this.#premoves.isEmpty ? this.input?.tools?.() ?? []
+			: [{ label: 'Cancel premove', testid: 'premove-cancel', act: () => this.cancelPremoves() }];
 		const focused = host.contains(document.activeElement) ? document.activeElement.textContent : null;
 		host.replaceChildren(...tools.map((tool) => el('button', {
 			title: tool.title, class: tool.className, onclick: tool.act, 'data-move': tool.move,
@@ -176,26 +254,34 @@ export class BoardPanel {
 		const { table } = this;
 		const { node } = table;
 		const key = table.yours && table.connection.isOpen ? node : null;
+		if (!key && !this.#mayPremove) this.#premoves.cancel();
 		if (key === this.#inputKey) return;
 		this.#inputKey = key;
 		this.input = null;
 		if (key) {
-			const context = {
-				board: node.board,
-				legal: node.legal,
-				mover: node.to_move,
-				view: () => table.view,
-				play: (move) => table.play(move),
-				changed: () => {
-					if (this.#inputKey !== key) return;
-					this.#paint();
-					this.inputChanged();
-				},
-				preview: async (move) => (await table.changesAlong([move]))[0].change,
-			};
-			this.input = inputOf(table.game.game, context);
+			this.#makeInput(node);
+			// Once the turn has begun, and its clock with it.
+			queueMicrotask(() => this.#playPremoves(node));
 		}
 		this.inputChanged();
+	}
+
+	#makeInput(node) {
+		const { table } = this;
+		this.input = inputOf(table.game.game, {
+			board: node.board,
+			legal: node.legal,
+			mover: node.to_move,
+			view: () => table.view,
+			play: (move) => table.play(move),
+			changed: () => {
+				if (this.#inputKey !== node) return;
+				this.#heeded = table.hint;
+				this.#paint();
+				this.inputChanged();
+			},
+			preview: async (move) => (await table.changesAlong([move]))[0].change,
+		});
 	}
 
 	/** Draws a line of moves over the board; an empty one takes it away. */

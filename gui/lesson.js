@@ -103,8 +103,8 @@ export class Lesson {
 	#build() {
 		const parts = {
 			title: el('h2', { id: 'lesson-title' }),
-			text: el('p', {}),
-			task: el('p.task', {}),
+			// All steps' texts in one place, of which one is seen: so the board has one size in all steps.
+			texts: el('div.texts', {}, ...this.#about.lesson.map(({ text, task }) => el('div', {}, el('p', {}, ...prose(text)), el('p.task', {}, ...prose(task))))),
 			tools: el('div.tools', { role: 'toolbar', 'aria-label': 'This step’s move' }),
 			said: el('p.said', { role: 'status', testid: 'lesson-said' }),
 			back: el('button', { testid: 'lesson-back', onclick: () => this.#go(this.#at - 1) }, 'Back'),
@@ -116,7 +116,7 @@ export class Lesson {
 		this.#dialog.replaceChildren(
 			el('div.row', {}, parts.title,
 				el('button.plain', { 'aria-label': 'Close', testid: 'lesson-close', onclick: () => this.close() }, '✕')),
-			parts.text, parts.task, this.#host, parts.tools, parts.said,
+			parts.texts, this.#host, parts.tools, parts.said,
 			el('div.row.end', {}, parts.back, parts.again, parts.reveal, parts.next));
 	}
 
@@ -202,13 +202,12 @@ export class Lesson {
 
 	#draw() {
 		const { lesson, by } = this.#about;
-		const { title, text, task } = this.#step;
+		const { title } = this.#step;
 		const { tools, said, back, again, reveal, next, ...parts } = this.#parts;
 		const host = this.#host;
 		const node = this.#node;
 		parts.title.textContent = `How to play, ${this.#at + 1} of ${lesson.length}: ${title}`;
-		parts.text.replaceChildren(...prose(text));
-		parts.task.replaceChildren(...prose(task));
+		[...parts.texts.children].forEach((step, at) => step.classList.toggle('shown', at === this.#at));
 		const found = this.#motion;
 		this.#motion = null;
 		const overlay = this.#input?.overlay() ?? {};

@@ -10,7 +10,7 @@ import { HistoryPanel } from './history-panel.js';
 import { layerSwitches } from './layers.js';
 import { loadLook, moveWords } from './looks.js';
 import { switches } from './preferences.js';
-import { flagOutcome, isLive, newId, toEnd } from './record.js';
+import { forfeitOutcome, isLive, newId, toEnd } from './record.js';
 import { connection } from './server.js';
 import { seatName, SeatsPanel } from './seats-panel.js';
 import { keep, lessonsSeen, remember, rememberLesson, restore, wasHere } from './storage.js';
@@ -188,10 +188,41 @@ function drawButtons() {
 	if (hint?.line) button('play-hint').textContent = `Play ${hint.line.move}`;
 	button('move-now').hidden = !table.thinking || !end;
 	button('play-on').hidden = end || Boolean(outcome) || !button('play-hint').hidden;
+	const others = ['play-hint', 'move-now', 'play-on'];
+	button('resign').hidden = !table.mayResign || others.some((name) => !button(name).hidden);
+	if (doubted !== game.node) doubt(null);
 	for (const mode of ['play', 'analyse']) button(`mode-${mode}`).setAttribute('aria-pressed', String(table.mode === mode));
 	button('pause').disabled = Boolean(outcome);
 	button('pause').textContent = table.paused ? 'Resume' : 'Pause';
 	button('pause').setAttribute('aria-pressed', String(table.paused));
+}
+
+/** How long a first press of "Resign" waits for the second. */
+const DOUBT_MS = 4000;
+/** The position in which "Resign" was pressed once. */
+let doubted = null;
+let doubtEnds = 0;
+
+function doubt(node) {
+	doubted = node;
+	clearTimeout(doubtEnds);
+	if (node) doubtEnds = setTimeout(() => doubt(null), DOUBT_MS);
+	button('resign').textContent = node ? 'Resign?' : 'Resign';
+	button('resign').classList.toggle('danger', Boolean(node));
+}
+
+/** The second press resigns, as long as the position is the same. */
+function resign() {
+	const { game } = table;
+	if (doubted !== game.node) {
+		doubt(game.node);
+		announce('Press again to resign.');
+		return;
+	}
+	doubt(null);
+	table.resign();
+	play('end');
+	announce(outcomeWords(table.outcome, settled.get(game.game)?.by, you(table.seats)));
 }
 
 function announce(text) {
@@ -275,7 +306,7 @@ async function opened() {
 
 /** Whether a game has come to its end, wherever one looks at it. */
 async function isOver(game) {
-	return Boolean(flagOutcome(game) ?? (await table.inspect(game.moves.length, game)).outcome);
+	return Boolean(forfeitOutcome(game) ?? (await table.inspect(game.moves.length, game)).outcome);
 }
 
 /** How a game under such rules begins. */
@@ -344,6 +375,7 @@ const actions = {
 	swap: () => table.swapSides(),
 	pause: () => table.pause(!table.paused),
 	'move-now': () => table.moveNow(),
+	resign,
 	'play-on': () => table.playOn(),
 	'mode-play': () => setMode('play'),
 	'mode-analyse': () => setMode('analyse'),
@@ -433,9 +465,10 @@ document.addEventListener('keydown', (event) => {
 	else if (event.key === 'v' && table.mode === 'analyse') panel.showValues(!analysis.all);
 	else if (event.key === 'a') setMode(table.mode === 'play' ? 'analyse' : 'play');
 	else if (KEYS[event.key] && !button(KEYS[event.key]).disabled) button(KEYS[event.key]).click();
+	else if (event.key === 'Escape' && board.cancelPremoves()) announce('The premove is cancelled.');
 	// Keys of the game work wherever the focus is, except those that move the focus or press buttons.
 	else if (event.target === document.body || /^(.|Arrow\w+)$/.test(event.key)) {
-		if (event.key === ' ' || !((board.input?.key?.(event) ?? false) || played.key(event.key))) return;
+		if (event.key === ' ' || !(board.key(event) || played.key(event.key))) return;
 	} else return;
 	event.preventDefault();
 });

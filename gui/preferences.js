@@ -1,10 +1,13 @@
-/** Preferences of this browser, whatever the game: whether pieces are animated and whether there are sounds. */
+/**
+ * Preferences of this browser, whatever the game: whether pieces are animated, whether there are sounds, and
+ * whether moves are entered while the opponent thinks.
+ */
 import { el } from './dom.js';
 
 const KEY = 'plyd.preferences';
-const KNOWN = { motion: 'Piece animation', sound: 'Sounds' };
+const KNOWN = { motion: 'Piece animation', sound: 'Sounds', premove: 'Premoves' };
 
-const preferences = { motion: true, sound: true };
+const preferences = { motion: true, sound: true, premove: true };
 try {
 	const kept = JSON.parse(localStorage.getItem(KEY)) ?? {};
 	for (const name of Object.keys(KNOWN)) if (typeof kept[name] === 'boolean') preferences[name] = kept[name];
@@ -14,6 +17,9 @@ try {
 
 /** Whether pieces are animated; never if the system asks for reduced motion. */
 export const isMoving = () => preferences.motion && !matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+/** Whether moves may be entered while the opponent thinks. */
+export const isPremoving = () => preferences.premove;
 
 export const isHeard = () => preferences.sound;
 

@@ -20,7 +20,7 @@ export const isChance = (ply) => ply.startsWith('~');
 export const moveNumber = (moves, ply) => moves.slice(0, ply + 1).filter((move) => !isChance(move)).length;
 
 /** What is kept at nodes: the record's field, which is by ply, and the node's. */
-const FIELDS = { scores: 'score', clocks: 'clock', flags: 'flag', comments: 'comment' };
+const FIELDS = { scores: 'score', clocks: 'clock', flags: 'flag', resigned: 'resigned', comments: 'comment' };
 
 const held = (nodes, first) => Object.fromEntries(Object.entries(FIELDS)
 	.map(([name, field]) => [name, byPly(nodes, field, first)]).filter(([, values]) => Object.keys(values).length));
@@ -137,10 +137,13 @@ function lineOf(value, lines, wrong) {
 	return line;
 }
 
+const isPlayer = (value) => value === 'p1' || value === 'p2';
+
 const IS = {
 	scores: (value) => isScore(value),
 	clocks: (value) => Array.isArray(value) && value.length === 2 && value.every(Number.isFinite),
-	flags: (value) => value === 'p1' || value === 'p2',
+	flags: isPlayer,
+	resigned: isPlayer,
 	comments: (value) => typeof value === 'string',
 };
 

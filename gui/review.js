@@ -8,7 +8,7 @@
  *   after?: Score, loss?: number, better?: object, depth?: number}} Reviewed  `ply` from 0; scores from the view of the one who moves
  */
 import { ConnectionLost } from './plyd/errors.js';
-import { flagOutcome, positionOf } from './record.js';
+import { forfeitOutcome, positionOf } from './record.js';
 import { atLeast, earlier, isExact, later, likelihood, ofAnyMove, ofEnd, ofLost, proofOf, resultOf, surer } from './value.js';
 
 /** The part of a loss that counts when only one of the two scores is proven, because estimates are rarely near certainty. */
@@ -164,7 +164,7 @@ export class Review extends EventTarget {
 		const { decisive } = await table.ask(game, positionOf(game, 0), ['decisive']);
 		const judge = new Judge(this.#asker(game, run, limit), decisive, this.hasExact(game.game));
 		const end = await table.inspect(game.moves.length, game);
-		this.isOver = Boolean(end.outcome ?? flagOutcome(game));
+		this.isOver = Boolean(end.outcome ?? forfeitOutcome(game));
 		let behind = end.outcome && { player: 'p1', score: ofEnd(end.outcome, 'p1') };
 		for (let ply = game.moves.length - 1; ply >= opening && run === this.#run; ply -= 1) {
 			const { to_move: player, legal, outcome } = await table.inspect(ply, game);

@@ -10,7 +10,7 @@ import { drawn } from './changes.js';
 import { Clock, DEFAULT } from './clock.js';
 import { ConnectionLost } from './plyd/errors.js';
 import * as record from './record.js';
-import { against, FIRST_LEVEL } from './opponents.js';
+import { against, FIRST_LEVEL, you } from './opponents.js';
 import { Questions, WANT } from './questions.js';
 import { PLAIN } from './symmetry.js';
 import { surer } from './value.js';
@@ -75,9 +75,9 @@ export class Table extends EventTarget {
 		return this.node && !this.outcome ? this.node.to_move : null;
 	}
 
-	/** How the game ended at the position on the board, by its rules or by the clock; null while it goes on. */
+	/** How the game ended at the position on the board, by its rules, the clock or a resignation; null while it goes on. */
 	get outcome() {
-		return this.node?.outcome ?? (this.game && record.flagOutcome(this.game));
+		return this.node?.outcome ?? (this.game && record.forfeitOutcome(this.game));
 	}
 
 	/** Whether a person may move now. */
@@ -310,6 +310,20 @@ export class Table extends EventTarget {
 		}
 		this.clock.press(performance.now());
 		this.#advance(move);
+	}
+
+	/** Whether a game against an engine runs, which the person can resign. */
+	get mayResign() {
+		const { game, node } = this;
+		return Boolean(node && this.mode === 'play' && you(this.seats) && !this.outcome && !this.trial && game.moves.length && record.isLive(game));
+	}
+
+	/** The person gives up against an engine: the game ends where it is. */
+	resign() {
+		if (!this.mayResign) return;
+		this.clock.pause(performance.now());
+		Object.assign(this.game.node, { resigned: you(this.seats), clock: [...this.clock.left] });
+		this.refresh();
 	}
 
 	/** Plays a move for whoever is to move, to look at what follows: the game pauses, so no engine answers. @param {string} move */

@@ -4,9 +4,9 @@
  *
  * @typedef {import('./words.js').Score} Score
  * @typedef {{move?: string, parent: Node|null, next: Node[], score?: Score, clock?: [number, number], flag?: 'p1'|'p2',
- *   comment?: string}} Node
+ *   resigned?: 'p1'|'p2', comment?: string}} Node
  *   `move` led to it; the start has none. `next`: what was played from there, the main line's first. `score` is from player 1's
- *   view; `clock`: what each had left in ms; `flag`: whose time was over.
+ *   view; `clock`: what each had left in ms; `flag`: whose time was over; `resigned`: who gave up.
  */
 import { other } from './words.js';
 
@@ -71,8 +71,11 @@ export const positionOf = (game, ply = game.cursor) => ({ start: game.start, mov
 /** Whether the end of the line is on the board, where the game goes on. */
 export const isLive = (game) => game.cursor === game.moves.length;
 
-/** The outcome by the clock, if the player to move at the cursor has run out of time. */
-export const flagOutcome = ({ node }) => (node.flag ? { winner: other(node.flag), by: 'time' } : null);
+/** How the game ended at the position on the board though its rules go on: a player's time was up, or a player resigned. */
+export function forfeitOutcome({ node }) {
+	if (node.flag) return { winner: other(node.flag), by: 'time' };
+	return node.resigned ? { winner: other(node.resigned), by: 'resignation' } : null;
+}
 
 /** The node of a move from another one, which is made if there is none. */
 function child(parent, move) {

@@ -111,7 +111,9 @@ export function outcomeWords(outcome, by = [], you = null) {
 function causeWords({ winner, by: name }, by, you) {
 	const about = by.find((ending) => ending.name === name)?.about;
 	const loser = winner && other(winner);
-	if (!about) return name === 'time' ? `${playerName(loser).toLowerCase()}’s time is up` : name.replaceAll('_', ' ');
+	if (!about && name === 'time') return `${playerName(loser).toLowerCase()}’s time is up`;
+	if (!about && name === 'resignation') return you && you === loser ? 'you resigned' : `${playerName(loser).toLowerCase()} resigned`;
+	if (!about) return name.replaceAll('_', ' ');
 	const MOVER = 'the side to move';
 	const [, cause, rest] = /^([^:;]*)[:;]?\s*(.*?)\.?$/s.exec(about);
 	// "No move is left: the side to move loses" says of whom only behind the colon.

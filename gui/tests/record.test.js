@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-	BadRecord, flagOutcome, fresh, isLive, kept, line, linesOf, lookAt, makeMain, moveNumber, played, positionOf, promote, read,
+	BadRecord, forfeitOutcome, fresh, isLive, kept, line, linesOf, lookAt, makeMain, moveNumber, played, positionOf, promote, read,
 	restored, showing, sibling, taken, withoutNode,
 } from '../record.js';
 
@@ -163,12 +163,19 @@ test('chance plies are no moves', () => {
 	assert.equal(moveNumber(['U', '~a1', 'D', '~b1'], 2), 2);
 });
 
-test('a flag ends the game where it fell, and nowhere else', () => {
-	const game = fresh('isolation', {}, '. 1', ['a1', 'b2']);
-	game.node.flag = 'p1';
-	assert.deepEqual(flagOutcome(game), { winner: 'p2', by: 'time' });
-	assert.equal(flagOutcome(lookAt(game, 1)), null);
-	assert.equal(flagOutcome(played(lookAt(game, 1), 'c3')), null);
+test('a flag or a resignation ends the game where it is, and nowhere else, also when it was kept or saved', () => {
+	for (const [field, by] of [['flag', 'time'], ['resigned', 'resignation']]) {
+		const game = fresh('isolation', {}, '. 1', ['a1', 'b2']);
+		game.node[field] = 'p1';
+		const [loaded] = read(line(undefined, game, ['Human', 'Engine']));
+		for (const one of [game, taken(kept(game)), loaded]) {
+			assert.deepEqual(forfeitOutcome(one), { winner: 'p2', by });
+			assert.equal(forfeitOutcome(lookAt(one, 1)), null);
+			assert.equal(forfeitOutcome(played(lookAt(one, 1), 'c3')), null);
+		}
+		game.node[field] = 'nobody';
+		assert.equal(forfeitOutcome(taken(kept(game))), null);
+	}
 });
 
 test('the page’s own record is one that it reads', () => {

@@ -116,7 +116,10 @@ test('whoever is to move, a score is from player 1’s view and a proof names th
 	for (const [score, words] of cases) assert.equal(viewWords(score), words);
 });
 
-test('an outcome on the clock says whose time is up', () => {
+test('an outcome that no rule made says whose time is up, or who resigned', () => {
+	const resigned = { winner: 'p2', by: 'resignation' };
+	assert.equal(outcomeWords(resigned), 'Player 2 wins: player 1 resigned.');
+	assert.equal(outcomeWords(resigned, [], 'p1'), 'The engine wins: you resigned.');
 	assert.match(outcomeWords({ winner: 'p1', by: 'time' }), /^Player 1 wins: player 2’s time is up\.$/);
 });
 

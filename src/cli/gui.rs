@@ -20,7 +20,7 @@ const PORT: u16 = 7119;
 #[command(after_help = "\
 Examples:
   plyd gui                          opens the page, where there is a display; Ctrl-C ends it
-  plyd gui --no-open --port 8000    prints the address alone
+  plyd gui --no-open --port 8000    prints the address and opens nothing
   plyd gui --host 0.0.0.0 --remote  for everybody who can reach this machine
 
 From another machine, without --remote: ssh -L 7119:127.0.0.1:7119 HOST, and open http://127.0.0.1:7119/ here.")]
@@ -54,10 +54,11 @@ pub(super) fn run(args: Args, verbosity: &Verbosity, out: &mut impl Write) -> Re
     }
     let listener = listen(args.host, args.port, PORT, "--port")?;
     let address = url(listener.local_addr()?);
-    writeln!(out, "{address}")?;
+    let opens = args.open || (has_display() && !args.no_open);
+    write!(out, "{}", greeting(&address, opens))?;
     out.flush()?;
     // The socket listens already: a browser that comes before the daemon runs waits for a moment.
-    if args.open || (has_display() && !args.no_open) {
+    if opens {
         open(address);
     }
     let config = Config { page: Some(listener), ..args.means.config(true) };
@@ -92,6 +93,12 @@ pub(super) fn url(mut address: SocketAddr) -> String {
         });
     }
     format!("http://{address}/")
+}
+
+/// What is printed at the start. The first line is the address alone, which programs read.
+fn greeting(address: &str, opens: bool) -> String {
+    let open = if opens { "If no browser opens the page, open" } else { "Open" };
+    format!("{address}\n{open} this address in a browser of this machine. Ctrl-C ends the server.\n")
 }
 
 fn has_display() -> bool {
@@ -144,6 +151,19 @@ mod tests {
             ("192.168.1.2:7119", "http://192.168.1.2:7119/"),
         ] {
             assert_eq!(url(bound.parse().unwrap()), expected);
+        }
+    }
+
+    #[test]
+    fn the_first_line_is_the_address_and_the_second_says_what_to_do() {
+        for (opens, begins) in [(true, "If no browser opens the page, open this"), (false, "Open this")] {
+            let said = greeting("http://127.0.0.1:7119/", opens);
+            let lines: Vec<_> = said.lines().collect();
+            assert!(
+                matches!(lines[..], ["http://127.0.0.1:7119/", what] if what.starts_with(begins)
+                    && what.ends_with("Ctrl-C ends the server.")),
+                "{said}"
+            );
         }
     }
 

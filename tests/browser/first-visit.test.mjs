@@ -98,6 +98,28 @@ for (const [game, answers] of Object.entries(LESSONS)) {
   });
 }
 
+for (const viewport of [{ width: 1280, height: 800 }, { width: 1024, height: 768 }, { width: 390, height: 844 }]) {
+  test(`a lesson’s board has one size in all its steps, in ${viewport.width}x${viewport.height}`, async () => {
+    const page = await visit(on, { viewport }, 'colosseum');
+    await byTest(page, 'how-to-play').click();
+    const lesson = page.locator('#lesson');
+    await lesson.locator('.cell.target').first().waitFor();
+    const size = () => byTest(page, 'lesson-board').boundingBox();
+    const first = await size();
+    for (let step = 1; step <= 3; step += 1) {
+      await page.waitForFunction((start) => document.getElementById('lesson-title').textContent.startsWith(start), `How to play, ${step} of`);
+      await lesson.locator('.cell.target').first().click();
+      assert.deepEqual(await size(), first, `walls to choose in step ${step}`);
+      await lesson.locator('.tools button').first().click();
+      await page.waitForFunction(() => document.querySelector('[data-testid="lesson-said"]').textContent);
+      assert.deepEqual(await size(), first, `a verdict in step ${step}`);
+      await byTest(page, 'lesson-next').click();
+    }
+    assert.deepEqual(page.faults, []);
+    await page.context().close();
+  });
+}
+
 test('a move that does not do what a step asks for is shown, and tried again; the answer can be seen', async () => {
   const page = await visit(on, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: 'dark' });
   await newGame(page, 'isolation');

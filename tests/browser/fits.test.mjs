@@ -6,7 +6,7 @@ import { byTest, newGame, serve, stage, until, visit } from './support.mjs';
 const on = stage();
 
 const GAMES = { isolation: {}, colosseum: { size: 8, seed: '7' }, sudoku: { m: 3, n: 3 }, ijk: { preset: 'v2-4x4' }, 'l-game': {} };
-const WINDOWS = [[1280, 800], [1024, 768], [390, 844]];
+const WINDOWS = [[1280, 800], [1024, 768], [920, 700], [390, 844]];
 
 const widths = (page) => page.evaluate(() => {
   const { scrollWidth, clientWidth } = document.documentElement;
@@ -24,6 +24,8 @@ for (const [width, height] of WINDOWS) {
     for (const [game, rules] of Object.entries(GAMES)) {
       await newGame(page, game, rules);
       await fits(game);
+      const cut = await page.locator('.actions button').evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+      assert.deepEqual(cut, [], `${game}: words of buttons that are cut off`);
       await byTest(page, 'mode-analyse').click();
       await fits(`${game}, in Analyse`);
       await byTest(page, 'mode-play').click();

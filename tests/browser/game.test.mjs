@@ -87,6 +87,53 @@ test('the flag of a person ends the game; taken back, the game goes on with its 
   await page.context().close();
 });
 
+test('a second press of Resign ends the game, by keys and by a finger, and it stays ended', async () => {
+  for (const options of [{}, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }]) {
+    const page = await visit(on, options);
+    await quick(page);
+    await newGame(page, 'isolation');
+    const resign = byTest(page, 'resign');
+    assert.ok(await resign.isHidden(), 'nothing was played');
+    await move(page, 0);
+    assert.ok(await turnOf(page, 'p1', 1));
+    const press = () => (options.hasTouch ? resign.tap() : page.keyboard.press('Enter'));
+    if (options.hasTouch) assert.ok((await resign.boundingBox()).height >= 43.5);
+    else await resign.focus();
+    await press();
+    assert.equal(await resign.textContent(), 'Resign?');
+    assert.equal((await pageState(page)).over, 'false');
+    await press();
+    await until(page, (now) => now.over === 'true');
+    assert.equal(await byTest(page, 'outcome').textContent(), 'The engine wins: you resigned.');
+    await byTest(page, 'rematch').waitFor();
+    assert.ok(await resign.isHidden());
+    await page.reload();
+    await until(page, (now) => now.over === 'true');
+    assert.equal(await byTest(page, 'outcome').textContent(), 'The engine wins: you resigned.');
+    await byTest(page, 'take-back').click();
+    await until(page, (now) => now.over === 'false' && now.toMove === 'p1');
+    assert.deepEqual(page.faults, []);
+    await page.context().close();
+  }
+});
+
+test('a hint shows one move and names it; the prompt is that of the entry again once something is entered', async () => {
+  const page = await visit(on);
+  await newGame(page, 'colosseum', { size: 8, seed: '7' });
+  const prompt = byTest(page, 'prompt');
+  const usual = await prompt.textContent();
+  await byTest(page, 'hint').click();
+  await page.waitForFunction(() => /^Hint: .+\.$/.test(document.getElementById('prompt').textContent));
+  await page.waitForSelector('#board .wall.might', { state: 'attached' });
+  assert.equal(await page.locator('#board .wall.might').count(), 1, 'the wall of one move');
+  await clickCell(page, await page.locator('.cell.target').first().getAttribute('data-cell'));
+  assert.match(await prompt.textContent(), /^Choose the side to wall/);
+  await page.keyboard.press('Escape');
+  assert.equal(await prompt.textContent(), usual);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 test('a game gives nothing away: no bar, no lines, no scores', async () => {
   const page = await visit(on);
   await newGame(page, 'isolation', { preset: '11x9' });

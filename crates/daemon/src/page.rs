@@ -122,6 +122,7 @@ static FILES: &[File] = files! {
     "plyd/search.js"
     "plyd/web.js"
     "preferences.js"
+    "premoves.js"
     "questions.js"
     "record.js"
     "review-panel.js"
