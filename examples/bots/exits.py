@@ -7,26 +7,45 @@ import sys
 JUMPS = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)]
 
 
-def jumps(cell):
-    """The cells that a knight's move leads to, on the board or beside it: "c2" is ("c", 2)."""
+def value(mine, other, open_cells):
+    """How good a move to the cell `mine` is while the opponent stands on `other`. Your ideas go here."""
+    return len(exits(mine, open_cells))
+
+
+def exits(cell, open_cells):
+    """The cells that can be reached from a cell; none from `None`, a token that is not on the board yet."""
+    if cell is None:
+        return set()
+    # "c2" is column "c", row 2. Cells beside the board are not open.
     column, row = ord(cell[0]), int(cell[1:])
-    return [f"{chr(column + x)}{row + y}" for x, y in JUMPS]
+    return open_cells.intersection(f"{chr(column + x)}{row + y}" for x, y in JUMPS)
 
 
-def rows(text):
-    """The cells that are blocked in a position such as "..x..../..1.... 2"."""
-    for row, cells in enumerate(text.split()[0].split("/"), 1):
-        yield from (f"{chr(97 + column)}{row}" for column, cell in enumerate(cells) if cell != ".")
+def read(position):
+    """The open cells, and where the opponent stands, in a start such as "..x..../..1.... 2" with moves."""
+    cells, side = position["start"].split()
+    open_cells, tokens = set(), {}
+    for row, line in enumerate(cells.split("/"), 1):
+        for column, cell in enumerate(line):
+            place = f"{chr(97 + column)}{row}"
+            if cell == ".":
+                open_cells.add(place)
+            else:
+                # "1" and "2" are the tokens; "x" is a cell that is no longer open.
+                tokens[cell] = place
+    # At the start there are no moves yet. Each goes to an open cell, which is never open again.
+    for move in position.get("moves", []):
+        tokens[side] = move
+        open_cells.remove(move)
+        side = "1" if side == "2" else "2"
+    return open_cells, tokens.get("1" if side == "2" else "2")
 
 
 def choose(go):
-    rules, position = go["rules"], go["position"]
-    board = {f"{chr(97 + x)}{y + 1}" for x in range(rules["width"]) for y in range(rules["height"])}
-    # Each cell that a token once stood on is blocked.
-    open_cells = board - set(rows(position["start"])) - set(position.get("moves", []))
-    exits = {move: len(open_cells.intersection(jumps(move))) for move in go["x_legal"]}
-    most = max(exits.values())
-    return random.choice([move for move in exits if exits[move] == most])
+    open_cells, other = read(go["position"])
+    values = {move: value(move, other, open_cells - {move}) for move in go["x_legal"]}
+    most = max(values.values())
+    return random.choice([move for move in values if values[move] == most])
 
 
 for line in sys.stdin:
