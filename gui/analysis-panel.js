@@ -137,18 +137,21 @@ export class AnalysisPanel {
 	draw() {
 		const { analysis, table } = this;
 		this.#toggle.setAttribute('aria-pressed', String(analysis.on));
-		this.#toggle.textContent = analysis.on ? 'Stop' : 'Analyse';
 		this.#whole.textContent = analysis.progress ? `Stop (${analysis.progress.join('/')})` : 'Whole game';
 		this.#about.textContent = this.explorer?.said ?? this.#words();
 		// The colours are explained in the place of the search's figures, so that nothing moves.
 		const reviewed = Boolean(this.review && !this.review.root.hidden);
+		const reviewing = Boolean(this.review?.review.progress);
+		// While a review runs, the analysis rests. Beside it, “Stop” could be taken for the end of the review.
+		this.#toggle.hidden = reviewing;
+		this.#toggle.textContent = reviewed ? 'Engine' : analysis.on ? 'Stop' : 'Analyse';
 		const explored = this.explorer?.page?.moves.length > 1 && !reviewed && !analysis.all;
 		this.explorer?.draw(explored);
 		this.#lines.hidden = reviewed || explored;
 		this.#count.parentElement.hidden = reviewed;
 		this.#whole.hidden = reviewed && !analysis.progress;
 		this.#openBook().catch(() => {});
-		this.#review.textContent = this.review?.review.progress ? 'Stop the review' : 'Review';
+		this.#review.textContent = reviewing ? 'Stop the review' : 'Review';
 		byId('analysis').parentElement.classList.toggle('reviewing', reviewed);
 		const hides = Boolean(table.trial?.hides);
 		this.#about.hidden = reviewed || explored || Boolean(this.values && analysis.all);
@@ -160,7 +163,7 @@ export class AnalysisPanel {
 		}
 		this.#drawBar();
 		this.#drawLine();
-		if (table.game) drawGraph(this.#graph, table.game);
+		if (table.game) drawGraph(this.#graph, table.game, { ...table.game.scores, ...this.review?.scores });
 	}
 
 	#words() {
@@ -234,7 +237,7 @@ export class AnalysisPanel {
 		// A hint is one move: what could follow it is not asked for.
 		const hinted = table.hint?.line && [table.hint.line.move];
 		const line = this.review?.line ?? hinted ?? (table.trial?.hides ? null : hovered?.pv ?? found) ?? [];
-		this.board.showPv(table.node && table.connection.isOpen ? line : []);
+		this.board.showPv(table.node && table.connection.isOpen ? line : [], this.review?.wrong);
 	}
 }
 
