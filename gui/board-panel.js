@@ -187,7 +187,8 @@ export class BoardPanel {
 	}
 
 	#paint() {
-		if (!this.#scene) return;
+		// While another game's position is awaited, the board stays as it is.
+		if (!this.#scene || !this.table.node) return;
 		const overlay = this.input?.overlay() ?? {};
 		const found = this.#motion;
 		// It is shown once, however often its position is painted.
@@ -219,6 +220,13 @@ export class BoardPanel {
 		};
 	}
 
+	/** What a click does if it does not play on. */
+	#aside() {
+		const { table } = this;
+		if (table.trial) return ' It is judged, not played.';
+		return table.mode === 'analyse' && table.game.node.next.length ? ' Another move begins a variation.' : '';
+	}
+
 	#paintTools() {
 		const { table } = this;
 		const { node } = table;
@@ -227,14 +235,11 @@ export class BoardPanel {
 			const { hint } = table;
 			if (!this.#premoves.isEmpty) prompt = `${this.#premoves.words(node.board.grid)} Escape or a right click cancels.`;
 			else if (hint?.line && hint !== this.#heeded) prompt = `Hint: ${moveWords(table.game.game, hint.line.move)}.`;
-			else if (this.input) prompt = this.input.prompt();
+			else if (this.input) prompt = this.input.prompt() + this.#aside();
 			else if (node.to_move === 'chance') prompt = 'Drawing at random…';
 			else if (table.paused) prompt = 'Paused.';
 			else if (table.thinking) prompt = `${playerName(node.to_move)} is thinking…`;
 		}
-		// A click does something else than one expects of a prompt to move.
-		if (this.input && table.trial) prompt += ' It is judged, not played.';
-		else if (this.input && table.mode === 'analyse' && table.game.node.next.length) prompt += ' Another move begins a variation.';
 		byId('prompt').textContent = prompt;
 		byId('prompt').title = prompt;
 		const host = byId('tools');

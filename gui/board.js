@@ -278,7 +278,9 @@ export class BoardView {
 			const [x, y] = [(seen.cols * UNIT) / 2, (seen.rows * UNIT) / 2];
 			const reach = (Math.min(seen.cols, seen.rows) * UNIT) / 3;
 			const [dx, dy] = [col * reach, row * reach];
-			out.push(arrow([x - dx, y - dy], [x + dx, y + dy], owner), badge(number, x, y, owner, 30));
+			// The middle has room for one.
+			const part = overlay.slides.length > 1 ? 0.4 : 0;
+			out.push(arrow([x - dx, y - dy], [x + dx, y + dy], owner), badge(number, x + part * dx, y + part * dy, owner, 30));
 		}
 		for (const { cell, side, move, number, owner } of overlay.sides ?? []) {
 			const [row, col] = STEP[sideToView(view, side)];

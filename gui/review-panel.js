@@ -67,7 +67,8 @@ export class ReviewPanel {
 	/** The mistake for which a better move is sought, the node before it, and the message about the last try. */
 	#trial = null;
 
-	constructor(table, hasExact, board, moves, changed) {
+	/** @param {() => void} changed  to be drawn with the review  @param {() => void} found  there is more to keep */
+	constructor(table, hasExact, board, moves, changed, found) {
 		Object.assign(this, { table, board, moves, changed });
 		this.review = new Review(table, hasExact);
 		const button = (testid, title, act, label) => {
@@ -80,8 +81,17 @@ export class ReviewPanel {
 			button('mistake-next', 'Next mistake (M)', () => this.jump(1), 'Mistake ›'),
 			button('find-better', 'Go back to before the mistake and try to find a better move', () => this.find(), 'Find better'),
 			button('show-better', 'Show the better move on the board', () => this.show(), 'Show better')), this.#counts);
-		this.review.addEventListener('change', () => this.draw());
+		this.review.addEventListener('change', () => {
+			this.draw();
+			found();
+		});
 		table.addEventListener('change', () => this.draw());
+	}
+
+	/** Shows what is known of the game. */
+	open() {
+		this.root.hidden = false;
+		this.draw();
 	}
 
 	/** Begins, or ends what runs. */
@@ -278,8 +288,8 @@ export class ReviewPanel {
 
 	/** How sure the marks are, and what the scores mean. */
 	#judgedBy() {
-		const { known, limit } = this.review;
-		const spent = `${limit.time_ms / 1000} s a move`;
+		const { known } = this.review;
+		const spent = `${LIMIT.time_ms / 1000} s a move`;
 		const how = known.some(({ mark }) => ESTIMATED.includes(mark)) ? `Dashed marks are estimates (${spent})` : `Searched for up to ${spent}`;
 		return `${how}; + is good for player 1.`;
 	}

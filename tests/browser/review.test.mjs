@@ -255,6 +255,42 @@ test('what a review found of a move stays in the list while the engine searches 
   await page.context().close();
 });
 
+test('a review is kept with its game: it is there after a reload, and when the game is opened from the list', async () => {
+  const page = await looking(...SMALL);
+  await review(page);
+  const shown = () => page.evaluate(() => [
+    ...document.querySelectorAll('#history .review-mark, #history .score, [data-testid=counts] p, [data-testid=best]'),
+  ].map((one) => one.textContent));
+  const before = await shown();
+  assert.deepEqual(await marks(page), MARKS);
+  const again = async () => {
+    await page.waitForFunction((all) => document.querySelectorAll('#history .review-mark').length === all, MARKS.length);
+    assert.deepEqual(await shown(), before);
+    await goTo(page, 0);
+    await byTest(page, 'mistake-next').click();
+    await until(page, (now) => now.cursor === '7');
+    await says(page, /^Better: /);
+    assert.equal(await byTest(page, 'review').textContent(), 'Review', 'nothing runs');
+  };
+  await page.reload();
+  await page.waitForSelector('html[data-ready]');
+  await again();
+  await newGame(page, 'isolation', { width: 4, height: 4 });
+  await clickCell(page, '0,0');
+  await until(page, (now) => now.plies !== '0');
+  assert.deepEqual(await marks(page), []);
+  await byTest(page, 'library').click();
+  await page.locator('[data-own]', { hasText: '15 moves' }).locator('[data-testid=own-open]').click();
+  await until(page, (now) => now.plies === '15');
+  await again();
+  // One that was closed stays closed.
+  await byTest(page, 'review-close').click();
+  await goTo(page, 3);
+  assert.deepEqual(await marks(page), []);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 test('the counts of a side have its own marks alone, in the words of `plyd review`, and the time that was spent', async () => {
   const page = await looking(...SMALL);
   await review(page);
