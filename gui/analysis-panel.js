@@ -1,6 +1,7 @@
 /** The analysis on the page: the bar beside the board, the lines, the graph. */
 import { el, svg, byId } from './dom.js';
 import { drawGraph, plyAt, scaleOf } from './graph.js';
+import { nodesFrom } from './record.js';
 import { flipped, height, playerName, plural, short, viewWords } from './words.js';
 
 const REASONS = {
@@ -24,6 +25,8 @@ export class AnalysisPanel {
 	#lines = el('ol.lines', { 'aria-label': 'Lines' });
 	#graph = svg('svg.graph', { role: 'img', testid: 'graph', preserveAspectRatio: 'none' });
 	#hovered = null;
+	/** The root of the game whose kept review was looked for last. */
+	#recalled = null;
 	#drawn = null;
 	#all = false;
 	/** What was drawn by: whether the better move is asked for. */
@@ -31,8 +34,9 @@ export class AnalysisPanel {
 	/** The explorer of openings, while it is loaded. @type {Promise<void>|null} */
 	#opening = null;
 
-	constructor(table, analysis, board, moves) {
-		Object.assign(this, { table, analysis, board, moves });
+	/** @param {() => void} reviewed  a review found something, or ended */
+	constructor(table, analysis, board, moves, reviewed) {
+		Object.assign(this, { table, analysis, board, moves, reviewed });
 		this.#count.value = analysis.multipv;
 		byId('analysis').append(
 			el('div.row', {}, this.#toggle, el('label.inline', {}, this.#count, ' lines'), this.#whole, this.#review, el('label.inline', { title: 'Draw the best line on the board' }, this.#show, ' line'),
@@ -72,16 +76,30 @@ export class AnalysisPanel {
 
 	/** Begins a review of the game, or ends the one that runs. */
 	async startReview() {
+		await this.#loadReview();
+		this.review.toggle();
+	}
+
+	/** Shows the review that was kept with a game, once the game is on the table. */
+	async #recallReview() {
+		const { game, mode } = this.table;
+		if (mode !== 'analyse' || !game || game.root === this.#recalled) return;
+		this.#recalled = game.root;
+		if (!nodesFrom(game.root).some((node) => node.review)) return;
+		await this.#loadReview();
+		this.review.open();
+	}
+
+	async #loadReview() {
 		if (!this.review) {
 			const { ReviewPanel } = await import('./review-panel.js');
 			this.review ??= new ReviewPanel(this.table, this.analysis.hasExact, this.board, this.moves, () => {
 				this.analysis.rest(Boolean(this.review.review.progress || this.review.isAsking));
 				this.draw();
-			});
+			}, this.reviewed);
 			this.moves.markOf = (node) => this.review.markOf(node);
 			this.#lines.before(this.review.root);
 		}
-		this.review.toggle();
 	}
 
 	/** Colours all legal moves by their value, or ends that. */
@@ -137,18 +155,22 @@ export class AnalysisPanel {
 	draw() {
 		const { analysis, table } = this;
 		this.#toggle.setAttribute('aria-pressed', String(analysis.on));
-		this.#toggle.textContent = analysis.on ? 'Stop' : 'Analyse';
 		this.#whole.textContent = analysis.progress ? `Stop (${analysis.progress.join('/')})` : 'Whole game';
 		this.#about.textContent = this.explorer?.said ?? this.#words();
 		// The colours are explained in the place of the search's figures, so that nothing moves.
 		const reviewed = Boolean(this.review && !this.review.root.hidden);
+		const reviewing = Boolean(this.review?.review.progress);
+		// While a review runs, the analysis rests. Beside it, “Stop” could be taken for the end of the review.
+		this.#toggle.hidden = reviewing;
+		this.#toggle.textContent = reviewed ? 'Engine' : analysis.on ? 'Stop' : 'Analyse';
 		const explored = this.explorer?.page?.moves.length > 1 && !reviewed && !analysis.all;
 		this.explorer?.draw(explored);
 		this.#lines.hidden = reviewed || explored;
 		this.#count.parentElement.hidden = reviewed;
 		this.#whole.hidden = reviewed && !analysis.progress;
 		this.#openBook().catch(() => {});
-		this.#review.textContent = this.review?.review.progress ? 'Stop the review' : 'Review';
+		this.#recallReview().catch(() => { this.#recalled = null; });
+		this.#review.textContent = reviewing ? 'Stop the review' : 'Review';
 		byId('analysis').parentElement.classList.toggle('reviewing', reviewed);
 		const hides = Boolean(table.trial?.hides);
 		this.#about.hidden = reviewed || explored || Boolean(this.values && analysis.all);
@@ -160,7 +182,7 @@ export class AnalysisPanel {
 		}
 		this.#drawBar();
 		this.#drawLine();
-		if (table.game) drawGraph(this.#graph, table.game);
+		if (table.game) drawGraph(this.#graph, table.game, { ...table.game.scores, ...this.review?.scores });
 	}
 
 	#words() {
@@ -234,7 +256,7 @@ export class AnalysisPanel {
 		// A hint is one move: what could follow it is not asked for.
 		const hinted = table.hint?.line && [table.hint.line.move];
 		const line = this.review?.line ?? hinted ?? (table.trial?.hides ? null : hovered?.pv ?? found) ?? [];
-		this.board.showPv(table.node && table.connection.isOpen ? line : []);
+		this.board.showPv(table.node && table.connection.isOpen ? line : [], this.review?.wrong);
 	}
 }
 

@@ -187,7 +187,8 @@ export class BoardPanel {
 	}
 
 	#paint() {
-		if (!this.#scene) return;
+		// While another game's position is awaited, the board stays as it is.
+		if (!this.#scene || !this.table.node) return;
 		const overlay = this.input?.overlay() ?? {};
 		const found = this.#motion;
 		// It is shown once, however often its position is painted.
@@ -219,6 +220,13 @@ export class BoardPanel {
 		};
 	}
 
+	/** What a click does if it does not play on. */
+	#aside() {
+		const { table } = this;
+		if (table.trial) return ' It is judged, not played.';
+		return table.mode === 'analyse' && table.game.node.next.length ? ' Another move begins a variation.' : '';
+	}
+
 	#paintTools() {
 		const { table } = this;
 		const { node } = table;
@@ -227,7 +235,7 @@ export class BoardPanel {
 			const { hint } = table;
 			if (!this.#premoves.isEmpty) prompt = `${this.#premoves.words(node.board.grid)} Escape or a right click cancels.`;
 			else if (hint?.line && hint !== this.#heeded) prompt = `Hint: ${moveWords(table.game.game, hint.line.move)}.`;
-			else if (this.input) prompt = this.input.prompt();
+			else if (this.input) prompt = this.input.prompt() + this.#aside();
 			else if (node.to_move === 'chance') prompt = 'Drawing at random…';
 			else if (table.paused) prompt = 'Paused.';
 			else if (table.thinking) prompt = `${playerName(node.to_move)} is thinking…`;
@@ -284,17 +292,21 @@ export class BoardPanel {
 		});
 	}
 
-	/** Draws a line of moves over the board; an empty one takes it away. */
-	async showPv(plies) {
+	/**
+	 * Draws a line of moves over the board; an empty one takes it away.
+	 * @param {string[]} plies  @param {{move: string, sign: string}|null} wrong  the move that was played in its place
+	 */
+	async showPv(plies, wrong = null) {
 		const { table } = this;
 		const line = this.showLine ? plies.slice(0, DRAWN_PLIES) : [];
-		const key = line.length ? JSON.stringify([table.position, line]) : '';
+		const key = line.length ? JSON.stringify([table.position, line, wrong]) : '';
 		if (key === this.#lineKey) return;
 		this.#lineKey = key;
-		const found = line.length ? await table.changesAlong(line).catch(() => []) : [];
+		const lines = line.length ? [line, ...wrong ? [[wrong.move]] : []] : [];
+		const found = await Promise.all(lines.map((one) => table.changesAlong(one).catch(() => [])));
 		// Another line may have been asked for meanwhile.
 		if (key !== this.#lineKey) return;
-		this.#line = found;
+		this.#line = [...numbered(found[0] ?? []), ...(found[1] ?? []).map((step) => ({ ...step, number: wrong.sign, owner: 'wrong' }))];
 		this.#paint();
 	}
 
@@ -308,32 +320,36 @@ export class BoardPanel {
 			arrows: [],
 			slides: [],
 		};
-		let number = 0;
-		for (const { move, player, change: does } of this.#line) {
-			if (player === 'chance') continue;
-			number += 1;
+		const wrong = this.#line.some(({ owner }) => owner);
+		for (const { move, player, change: does, number, owner } of this.#line) {
+			const sign = wrong && number === 1 ? '✓' : number;
 			const side = slide?.(move);
 			if (side) {
 				// Arrows of several slides could not be distinguished, so only the first move has one.
-				if (number === 1) out.slides.push({ side, number, owner: player });
+				if (number === 1 || owner) out.slides.push({ side, number: sign, owner: owner ?? player });
 				continue;
 			}
-			const shown = does.came.filter((piece) => piece.piece !== 'blocked');
+			// Of two pieces in one cell neither could be read.
+			const taken = new Set(owner ? out.ghosts.map(({ piece }) => piece.cell.join()) : []);
+			const shown = does.came.filter(({ piece, cell }) => piece !== 'blocked' && !taken.has(cell.join()));
+			// Large pieces would hide each other, and what follows the better move the one that was played.
+			if (!owner && number > 1 && (wrong || shown.some((piece) => piece.also?.length))) continue;
 			shown.forEach((piece, index) => {
 				// One number a move: at its wall, or else at its first piece.
-				out.ghosts.push({ piece, className: 'line', number: index || does.walls.length ? undefined : number });
+				out.ghosts.push({ piece, className: 'line', number: index || does.walls.length ? undefined : sign, owner });
 			});
 			for (const piece of shown) {
 				const from = does.left.find((gone) => gone.piece === piece.piece && gone.owner === piece.owner);
-				if (from && !piece.also?.length) out.arrows.push({ from: from.cell, to: piece.cell, owner: player });
+				if (from && !piece.also?.length) out.arrows.push({ from: from.cell, to: piece.cell, owner: owner ?? player });
 			}
-			for (const wall of does.walls) out.sides.push({ ...wall, move: null, number });
-			// Large pieces would hide each other.
-			if (shown.some((piece) => piece.also?.length)) break;
+			for (const wall of does.walls) out.sides.push({ ...wall, move: null, number: sign, owner });
 		}
 		return out;
 	}
 }
+
+/** The moves of a line with their numbers, which chance has none of. */
+const numbered = (line) => line.filter(({ player }) => player !== 'chance').map((step, index) => ({ ...step, number: index + 1 }));
 
 /** What the last move changed, without the cell that it blocked by leaving. */
 function lastChange(before, after) {

@@ -7,8 +7,8 @@
  * @property {Map<string, string|null>} [targets]  cells to choose, by `row,col`, with the move that the choice plays at once
  * @property {Set<string>} [selected]  cells that are chosen
  * @property {Set<string>} [hidden]  keys of pieces that are lifted off the board
- * @property {Array<{piece: object, className?: string, number?: number}>} [ghosts]  pieces that are only previewed
- * @property {Array<{cell: Cell, side: string, move: string|null, number?: number}>} [sides]  walls to choose, or that are only previewed
+ * @property {Array<{piece: object, className?: string, number?: number|string, owner?: string}>} [ghosts]  pieces that are only previewed
+ * @property {Array<{cell: Cell, side: string, move: string|null, number?: number|string, owner?: string}>} [sides]  walls to choose, or that are only previewed
  * @property {Array<{from: Cell, to: Cell, owner?: string}>} [arrows]
  * @property {Array<{side: string, number: number, owner?: string}>} [slides]  directions in which everything slides
  * @property {Array<(places: Places) => SVGElement[]>} [under] [above]  what others draw, below the lines and above all
@@ -255,11 +255,11 @@ export class BoardView {
 		const out = [];
 		const places = this.#places();
 		this.#under.replaceChildren(...(overlay.under ?? []).flatMap((draw) => draw(places)));
-		for (const { piece, className = '', number } of overlay.ghosts ?? []) {
+		for (const { piece, className = '', number, owner = piece.owner } of overlay.ghosts ?? []) {
 			const node = this.#shapeOf(piece);
 			node.classList.add('ghost', ...className.split(' ').filter(Boolean));
 			out.push(node);
-			if (number) out.push(badge(number, ...this.#middle(piece.cell), piece.owner));
+			if (number) out.push(badge(number, ...this.#middle(piece.cell), owner));
 		}
 		const taken = new Set((board.pieces ?? []).flatMap(cellsOf).map((cell) => cell.join()));
 		for (const key of overlay.targets?.keys() ?? []) {
@@ -278,14 +278,16 @@ export class BoardView {
 			const [x, y] = [(seen.cols * UNIT) / 2, (seen.rows * UNIT) / 2];
 			const reach = (Math.min(seen.cols, seen.rows) * UNIT) / 3;
 			const [dx, dy] = [col * reach, row * reach];
-			out.push(arrow([x - dx, y - dy], [x + dx, y + dy], owner), badge(number, x, y, owner, 30));
+			// The middle has room for one.
+			const part = overlay.slides.length > 1 ? 0.4 : 0;
+			out.push(arrow([x - dx, y - dy], [x + dx, y + dy], owner), badge(number, x + part * dx, y + part * dy, owner, 30));
 		}
-		for (const { cell, side, move, number } of overlay.sides ?? []) {
+		for (const { cell, side, move, number, owner } of overlay.sides ?? []) {
 			const [row, col] = STEP[sideToView(view, side)];
 			const [x, y] = this.#middle(cell);
 			const [u, v] = [x + col * 50, y + row * 50];
 			if (number) {
-				out.push(this.#wall(cell, side, { class: 'wall might' }), badge(number, u, v, undefined, 12));
+				out.push(this.#wall(cell, side, { class: 'wall might' }), badge(number, u, v, owner, 12));
 				continue;
 			}
 			const [width, height] = row ? [84, 36] : [36, 84];

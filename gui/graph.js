@@ -20,14 +20,14 @@ function levelOf(score, scale, longest) {
 	return Math.abs(level) === 1 && distance !== undefined ? level * (1 - (0.6 * distance) / longest) : level;
 }
 
-/** @param {SVGElement} root  an empty svg */
-export function drawGraph(root, game) {
+/** @param {SVGElement} root  an empty svg  @param {Record<number, import('./words.js').Score>} scores  by ply */
+export function drawGraph(root, game, scores = game.scores) {
 	const plies = Math.max(1, game.moves.length);
-	const scale = scaleOf(game.scores);
-	const longest = Math.max(8, ...Object.values(game.scores).map(({ proof }) => proof?.plies ?? proof?.plies_max ?? 0));
+	const scale = scaleOf(scores);
+	const longest = Math.max(8, ...Object.values(scores).map(({ proof }) => proof?.plies ?? proof?.plies_max ?? 0));
 	const x = (ply) => (ply / plies) * WIDTH;
 	const y = (level) => HEIGHT / 2 - level * (HEIGHT / 2 - 6);
-	const points = Object.entries(game.scores)
+	const points = Object.entries(scores)
 		.map(([ply, score]) => ({ ply: Number(ply), score, level: levelOf(score, scale, longest) }))
 		.filter((point) => point.level !== null && point.ply <= game.moves.length)
 		.sort((a, b) => a.ply - b.ply);

@@ -130,13 +130,15 @@ export class HistoryPanel {
 
 	#move(node, ply, before, mark) {
 		if (isChance(node.move)) return this.#entry(node, ply, [node.move], 'chance');
+		// What a review found stays, whatever a search finds later.
+		const score = mark?.score ?? node.score;
 		return this.#entry(node, ply, [
 			el('span.number', {}, `${before + 1}.`), ` ${node.move}`,
 			mark?.sign ? el('span', {
 				'data-mark': mark.mark, class: `review-mark${mark.isEstimate ? ' estimate' : ''}`, title: mark.title,
 			}, mark.sign) : '',
 			// The value of the position after the move: the same number that its analysis shows.
-			node.score ? el('span.score', { title: 'Score after the move, from player 1’s view' }, viewWords(node.score)) : '',
+			score ? el('span.score', { title: 'Score after the move, from player 1’s view' }, viewWords(score)) : '',
 		]);
 	}
 

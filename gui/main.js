@@ -53,7 +53,10 @@ const board = new BoardPanel(table, () => moves.draw(),
 const moves = new MovesPanel(table, () => board.input?.left?.());
 const played = new HistoryPanel(table);
 const seats = new SeatsPanel(table, (game) => settled.get(game));
-const panel = new AnalysisPanel(table, analysis, board, played);
+const panel = new AnalysisPanel(table, analysis, board, played, () => {
+	drawAfter();
+	keepTable();
+});
 const newGame = new NewGameDialog(table, describe);
 const load = new LoadDialog(table);
 const button = (name) => document.querySelector(`[data-testid="${name}"]`);

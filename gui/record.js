@@ -21,16 +21,18 @@ export const moveNumber = (moves, ply) => moves.slice(0, ply + 1).filter((move) 
 
 /** What is kept at nodes: the record's field, which is by ply, and the node's. */
 const FIELDS = { scores: 'score', clocks: 'clock', flags: 'flag', resigned: 'resigned', comments: 'comment' };
+/** The same, with what the browser keeps and no file has. */
+const OWN = { ...FIELDS, reviews: 'review' };
 
-const held = (nodes, first) => Object.fromEntries(Object.entries(FIELDS)
+const held = (nodes, first, fields) => Object.fromEntries(Object.entries(fields)
 	.map(([name, field]) => [name, byPly(nodes, field, first)]).filter(([, values]) => Object.keys(values).length));
 
 /** The record of a game as the page knows it; only a server could add the result. */
-export function ownRecord({ game, rules, start, root, name, opening }) {
+export function ownRecord({ game, rules, start, root, name, opening }, fields = FIELDS) {
 	const [main, ...others] = linesOf(root);
-	const variations = others.map(({ of, ply, nodes }) => ({ of, ply, moves: movesOf(nodes), ...held(nodes, ply + 1) }));
+	const variations = others.map(({ of, ply, nodes }) => ({ of, ply, moves: movesOf(nodes), ...held(nodes, ply + 1, fields) }));
 	return {
-		record: 1, game, rules, start, moves: movesOf(main.nodes.slice(1)), ...held(main.nodes, 0),
+		record: 1, game, rules, start, moves: movesOf(main.nodes.slice(1)), ...held(main.nodes, 0, fields),
 		...variations.length ? { variations } : {}, ...name ? { name } : {}, ...opening === undefined ? {} : { opening },
 	};
 }
@@ -53,12 +55,12 @@ export function kept(game) {
 	const end = game.line[game.line.length - 1];
 	const shown = linesOf(game.root).findIndex(({ nodes }) => nodes.includes(end));
 	const names = players ? { players: players.map((name) => ({ name })) } : {};
-	return { ...ownRecord(game), ...names, id, shown: [shown, game.moves.length], cursor };
+	return { ...ownRecord(game, OWN), ...names, id, shown: [shown, game.moves.length], cursor };
 }
 
 /** The game that was kept. @throws {BadRecord} if it cannot be read */
 export function taken(value) {
-	const { game, lines } = gameOf(value, '');
+	const { game, lines } = gameOf(value, '', OWN);
 	const [shown, end] = value.shown;
 	return game.with({ id: String(value.id), line: lines[shown].slice(0, end + 1), cursor: value.cursor });
 }
@@ -76,7 +78,7 @@ export function read(text) {
 		const where = lines.length > 1 ? `line ${index + 1}: ` : '';
 		const value = parsed(source);
 		if (value === undefined) throw new BadRecord(`${where}this is not JSON: no game that plyd saved, or one that is cut off`);
-		games.push(gameOf(value, where).game);
+		games.push(gameOf(value, where, FIELDS).game);
 	});
 	if (!games.length) throw new BadRecord('the file holds no game');
 	return games;
@@ -92,7 +94,7 @@ function parsed(text) {
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function gameOf(value, where) {
+function gameOf(value, where, fields) {
 	const wrong = (message) => { throw new BadRecord(`${where}${message}`); };
 	if (!isObject(value)) wrong('a record is a JSON object');
 	if (value.record !== 1) wrong('`record` must be 1: this is not a game record, or one of a later version');
@@ -108,11 +110,11 @@ function gameOf(value, where) {
 		...Array.isArray(value.players) ? { players: value.players.slice(0, 2).map((player) => String(player?.name ?? '')) } : {},
 		...typeof value.name === 'string' ? { name: value.name } : {},
 	});
-	hold(game.line, 0, { ...value, scores: scoresOf(value, opening) });
+	hold(game.line, 0, { ...value, scores: scoresOf(value, opening) }, fields);
 	const lines = [game.line];
 	const variations = value.variations ?? [];
 	if (!Array.isArray(variations)) wrong('`variations` must be a list');
-	variations.forEach((variation, index) => lines.push(lineOf(variation, lines, (message) => {
+	variations.forEach((variation, index) => lines.push(lineOf(variation, lines, fields, (message) => {
 		wrong(`variation ${index + 1}: ${message}`);
 	})));
 	return { game, lines };
@@ -123,7 +125,7 @@ const openingOf = ({ opening, moves }) => (
 	Number.isInteger(opening) && opening >= 0 && opening <= moves.length ? opening : undefined);
 
 /** The line of a variation, from the start on, with what is known of it. */
-function lineOf(value, lines, wrong) {
+function lineOf(value, lines, fields, wrong) {
 	if (!isObject(value)) wrong('it must be an object');
 	const { of = 0, ply, moves } = value;
 	const base = lines[of];
@@ -133,7 +135,7 @@ function lineOf(value, lines, wrong) {
 		wrong('`moves` must be a list of strings');
 	}
 	const line = grown(base.slice(0, ply + 1), moves);
-	hold(line, ply + 1, value);
+	hold(line, ply + 1, value, fields);
 	return line;
 }
 
@@ -145,11 +147,12 @@ const IS = {
 	flags: isPlayer,
 	resigned: isPlayer,
 	comments: (value) => typeof value === 'string',
+	reviews: (value) => isObject(value) && typeof value.mark === 'string',
 };
 
 /** Gives the nodes of a line what a record says of them. Values that make no sense are left out. */
-function hold(nodes, first, value) {
-	for (const [name, field] of Object.entries(FIELDS)) {
+function hold(nodes, first, value, fields) {
+	for (const [name, field] of Object.entries(fields)) {
 		if (!isObject(value[name])) continue;
 		for (const [ply, one] of Object.entries(value[name])) {
 			const node = Number(ply) >= first ? nodes[ply] : undefined;

@@ -14,16 +14,16 @@ const TRIAL_MS = 1000;
 
 /**
  * Each mark in the words of `plyd review`, with a sign for the list of moves, and in the words of a count of moves, which may be
- * [one, several].
+ * [one, several]; what is not counted has none.
  */
 const MARKS = {
-	forced: ['the only legal move', '', ['only legal move', 'only legal moves']], kept_win: ['kept the win', '✓', 'kept the win'],
+	forced: ['the only legal move', ''], kept_win: ['kept the win', '✓', 'kept the win'],
 	wins_later: ['wins later than necessary', '↻', ['wins later than necessary', 'win later than necessary']],
 	kept_draw: ['kept the draw', '=', 'kept the draw'],
 	best_defence: ['best defence', '◆', 'best defence'], was_lost: ['lost anyway', '·', 'in a lost position'],
 	lost_sooner: ['loses sooner than necessary', '↯', ['loses sooner than necessary', 'lose sooner than necessary']],
 	gave_points: ['gave points away', '−', 'gave points away'],
-	threw_away: ['', '✗', 'threw it away'], best: ['about the best', '~', 'about the best'], good: ['good', '~', 'good'],
+	threw_away: ['', '✗', 'threw it away'], best: ['about the best', '~'], good: ['good', '~', 'good'],
 	inaccuracy: ['an inaccuracy', '?!', ['inaccuracy', 'inaccuracies']], mistake: ['a mistake', '?', ['mistake', 'mistakes']],
 	blunder: ['a blunder', '??', ['blunder', 'blunders']],
 	unknown: ['unknown', '', 'unknown'],
@@ -34,7 +34,8 @@ const ESTIMATED = ['best', 'good', 'inaccuracy', 'mistake', 'blunder'];
 
 /** What a move is worth, as the position behind it: that is the number which the list of moves shows. */
 const behind = ({ after }) => after && later(after, false);
-const inView = ({ player }, score) => viewWords(score && (player === 'p2' ? flipped(score) : score));
+const fromFirst = ({ player }, score) => score && (player === 'p2' ? flipped(score) : score);
+const inView = (reviewed, score) => viewWords(fromFirst(reviewed, score));
 /** A mark in words. @param {import('./review.js').Reviewed} reviewed */
 const words = ({ mark, before }) => (mark === 'threw_away' ? `threw the ${before.proof.outcome} away`
 	: `${MARKS[mark][0]}${ESTIMATED.includes(mark) ? ' by estimate' : ''}`);
@@ -66,7 +67,8 @@ export class ReviewPanel {
 	/** The mistake for which a better move is sought, the node before it, and the message about the last try. */
 	#trial = null;
 
-	constructor(table, hasExact, board, moves, changed) {
+	/** @param {() => void} changed  to be drawn with the review  @param {() => void} found  there is more to keep */
+	constructor(table, hasExact, board, moves, changed, found) {
 		Object.assign(this, { table, board, moves, changed });
 		this.review = new Review(table, hasExact);
 		const button = (testid, title, act, label) => {
@@ -74,13 +76,22 @@ export class ReviewPanel {
 			return this.#buttons[testid];
 		};
 		this.root = el('section.review', { 'aria-label': 'Review' }, el('div.head', {}, this.#about,
-			button('review-close', 'Hide the review', () => this.close(), '✕')), el('div.row', {},
+			button('review-close', 'Close the review', () => this.close(), '✕')), el('div.row', {},
 			button('mistake-before', 'Previous mistake (Shift+M)', () => this.jump(-1), '‹ Mistake'),
 			button('mistake-next', 'Next mistake (M)', () => this.jump(1), 'Mistake ›'),
 			button('find-better', 'Go back to before the mistake and try to find a better move', () => this.find(), 'Find better'),
 			button('show-better', 'Show the better move on the board', () => this.show(), 'Show better')), this.#counts);
-		this.review.addEventListener('change', () => this.draw());
+		this.review.addEventListener('change', () => {
+			this.draw();
+			found();
+		});
 		table.addEventListener('change', () => this.draw());
+	}
+
+	/** Shows what is known of the game. */
+	open() {
+		this.root.hidden = false;
+		this.draw();
 	}
 
 	/** Begins, or ends what runs. */
@@ -112,18 +123,34 @@ export class ReviewPanel {
 		if (!known) return null;
 		// The answer that is asked for is not told.
 		const asked = this.isAsking && this.#trial.move.ply === known.ply;
-		return { mark: known.mark, sign: MARKS[known.mark][1], isEstimate: ESTIMATED.includes(known.mark),
+		return { mark: known.mark, score: fromFirst(known, behind(known)), sign: MARKS[known.mark][1], isEstimate: ESTIMATED.includes(known.mark),
 			title: `${words(known)}: ${inView(known, known.before)}, then ${inView(known, behind(known))}`,
 			best: known.better && !asked ? { words: bestWords(known), show: () => this.#ask(this.review.about(node), true) } : null };
 	}
 
-	/** Goes to the position after the next mistake, or the one before. */
+	/** What the review found of the positions on the line that is shown, from player 1's view, by ply. */
+	get scores() {
+		if (this.root.hidden) return {};
+		return Object.fromEntries(this.table.game.line.map((node, ply) => {
+			const known = this.review.about(node);
+			return [ply, known && fromFirst(known, behind(known))];
+		}).filter(([, score]) => score));
+	}
+
+	/** The ply of the next mistake, or of the one before; undefined if there is none. */
+	#mistake(by) {
+		const here = this.#open ? this.#open.move.ply : this.table.game.cursor - 1;
+		const plies = this.review.mistakes();
+		return by > 0 ? plies.find((ply) => ply > here) : plies.findLast((ply) => ply < here);
+	}
+
+	/** Goes to the position of the next mistake, or the one before, and shows the better move beside the one that was played. */
 	jump(by) {
-		const { table, review } = this;
-		const { cursor } = table.game;
-		const plies = review.mistakes();
-		const ply = by > 0 ? plies.find((one) => one + 1 > cursor) : plies.findLast((one) => one + 1 < cursor);
-		if (ply !== undefined) table.show(review.of.line[ply + 1]);
+		const ply = this.#mistake(by);
+		if (ply === undefined) return;
+		const move = this.review.moves.get(ply);
+		if (move.better) this.#ask(move, true);
+		else this.table.show(this.review.of.line[ply + 1]);
 	}
 
 	/** The trial while its position is on the board, else null. */
@@ -160,10 +187,12 @@ export class ReviewPanel {
 	/** The answer is known: nothing is hidden any more. */
 	#tell() {
 		const trial = this.#trial;
-		const { better } = trial.move;
+		const { move } = trial;
+		const { better } = move;
 		this.table.trial.hides = false;
 		trial.shown = true;
-		trial.said = `Better: ${moveWords(this.table.game.game, better.move)} (${inView(trial.move, better.score && later(better.score, false))}).`;
+		trial.said = `Better: ${moveWords(this.table.game.game, better.move)} (${inView(move, better.score && later(better.score, false))}). `
+			+ `Played: ${move.move}, ${words(move)} (${inView(move, behind(move))}).`;
 	}
 
 	/** Judges a move that somebody tries; the game stays as it is. */
@@ -214,6 +243,11 @@ export class ReviewPanel {
 		return this.#open?.shown ? this.#open.move.better.pv : null;
 	}
 
+	/** The move that was played in the place of that line, with its sign. */
+	get wrong() {
+		return this.line && { move: this.#open.move.move, sign: MARKS[this.#open.move.mark][1] };
+	}
+
 	#endTrial() {
 		if (!this.#trial) return;
 		this.#trial = null;
@@ -228,12 +262,12 @@ export class ReviewPanel {
 		const here = this.#here();
 		const sign = here && !this.#trial && !review.progress ? signOf(here.mark) : '';
 		this.#about.replaceChildren(sign, sign && ' ', this.#words(here));
-		const plies = review.mistakes();
-		const { cursor } = table.game;
-		this.#buttons['mistake-before'].disabled = !plies.some((ply) => ply + 1 < cursor);
-		this.#buttons['mistake-next'].disabled = !plies.some((ply) => ply + 1 > cursor);
+		this.#buttons['mistake-before'].disabled = this.#mistake(-1) === undefined;
+		this.#buttons['mistake-next'].disabled = this.#mistake(1) === undefined;
 		this.#buttons['find-better'].disabled = !here || !ERRORS.includes(here.mark);
-		this.#buttons['show-better'].hidden = !here?.better;
+		this.#buttons['show-better'].hidden = !here?.better || Boolean(this.#open?.shown);
+		this.#buttons['review-close'].hidden = Boolean(review.progress);
+		this.root.setAttribute('aria-busy', String(Boolean(review.progress)));
 		this.#drawCounts();
 		this.moves.draw();
 		this.changed();
@@ -242,7 +276,9 @@ export class ReviewPanel {
 	/** How often each mark was given to a side, with its sign: what the signs in the list of moves mean. */
 	#drawCounts() {
 		this.#counts.replaceChildren(...['p1', 'p2'].flatMap((player) => {
-			const marks = Object.entries(this.review.counts(player)).sort((a, b) => b[1] - a[1]);
+			// Of a move that was forced there is nothing to say, and the two kinds of good ones share a sign.
+			const { best = 0, good = 0, ...others } = this.review.counts(player);
+			const marks = Object.entries({ ...others, good: best + good }).filter(([mark, n]) => n && MARKS[mark][2]).sort((a, b) => b[1] - a[1]);
 			if (!marks.length) return [];
 			return [el('p', {}, `${this.#who(player)}: `, ...marks.flatMap(([mark, n], index) => {
 				return [index ? ', ' : '', signOf(mark), ` ${n} ${countWords(mark, n)}`];
@@ -252,9 +288,10 @@ export class ReviewPanel {
 
 	/** How sure the marks are, and what the scores mean. */
 	#judgedBy() {
-		const { known, limit } = this.review;
-		const estimates = known.some(({ mark }) => ESTIMATED.includes(mark)) ? '; marks with a dashed frame are estimates' : '';
-		return `Searched for up to ${limit.time_ms / 1000} s a move${estimates}. Scores: + is good for player 1, − for player 2.`;
+		const { known } = this.review;
+		const spent = `${LIMIT.time_ms / 1000} s a move`;
+		const how = known.some(({ mark }) => ESTIMATED.includes(mark)) ? `Dashed marks are estimates (${spent})` : `Searched for up to ${spent}`;
+		return `${how}; + is good for player 1.`;
 	}
 
 	/** A side by name; “You” and “The opponent” if the reader played one of them. */
@@ -276,7 +313,7 @@ export class ReviewPanel {
 			const mistakes = ERRORS.filter((mark) => !TIMING.includes(mark)).reduce((sum, mark) => sum + (counts[mark] ?? 0), 0);
 			return `${mistakes} by ${this.#by(player)}`;
 		});
-		return `Mistakes found: ${by.join(', ')}. Go to a move to read about it.`;
+		return `Mistakes found: ${by.join(', ')}.`;
 	}
 
 	#words(here) {

@@ -8,7 +8,7 @@
  *   after?: Score, loss?: number, better?: object, depth?: number}} Reviewed  `ply` from 0; scores from the view of the one who moves
  */
 import { ConnectionLost } from './plyd/errors.js';
-import { forfeitOutcome, positionOf } from './record.js';
+import { forfeitOutcome, nodesFrom, pathTo, positionOf, toEnd } from './record.js';
 import { atLeast, earlier, isExact, later, likelihood, ofAnyMove, ofEnd, ofLost, proofOf, resultOf, surer } from './value.js';
 
 /** The part of a loss that counts when only one of the two scores is proven, because estimates are rarely near certainty. */
@@ -20,6 +20,7 @@ const STEPS = [[0.15, 'blunder'], [0.1, 'mistake'], [0.05, 'inaccuracy']];
 
 export const PROVEN = ['kept_win', 'wins_later', 'kept_draw', 'best_defence', 'was_lost', 'lost_sooner', 'gave_points', 'threw_away'];
 export const ERRORS = ['wins_later', 'lost_sooner', 'gave_points', 'threw_away', 'inaccuracy', 'mistake', 'blunder'];
+const MARKS = [...PROVEN, 'forced', 'best', 'good', 'inaccuracy', 'mistake', 'blunder', 'unknown'];
 
 /** The mark of a move that was not the only legal one. */
 export function markOf(before, after, isBest, loss) {
@@ -56,8 +57,6 @@ const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 export class Review extends EventTarget {
 	#run = 0;
 	#search = null;
-	/** The plies of the moves that led to the nodes of the reviewed line. */
-	#plies = new Map();
 
 	/** @param {(game: string) => boolean} hasExact */
 	constructor(table, hasExact) {
@@ -68,8 +67,6 @@ export class Review extends EventTarget {
 		/** While it runs: [moves done, moves]. */
 		this.progress = null;
 		this.trouble = '';
-		/** How long a move was thought about at most. */
-		this.limit = null;
 		/** The game that was reviewed; marks are for it alone. */
 		this.of = null;
 		/** Whether that game has come to its end. */
@@ -77,7 +74,9 @@ export class Review extends EventTarget {
 		table.addEventListener('change', () => {
 			// Showing a variation of the same game does not stop the review.
 			if (this.progress && table.game?.root !== this.of.root) this.stop();
+			this.#recall();
 		});
+		this.#recall();
 	}
 
 	/** What is known of the move that was played at a ply of the line that is shown. */
@@ -87,14 +86,36 @@ export class Review extends EventTarget {
 
 	/** What is known of the move that led to a node, whether it is on the line that is shown or not. */
 	about(node) {
-		return this.moves.get(this.#plies.get(node));
+		// What is kept may be of another version.
+		return MARKS.includes(node?.review?.mark) ? node.review : undefined;
 	}
 
-	/** What is known of the moves that are still in the tree of the game on the table. @returns {Reviewed[]} */
+	/** Turns to the game on the table, if an earlier review of it was kept. */
+	#recall() {
+		const { game } = this.table;
+		if (!game || game.root === this.of?.root) return;
+		const last = nodesFrom(game.root).findLast((node) => this.about(node));
+		if (!last) return;
+		const line = toEnd(pathTo(last));
+		this.#begin(game.with({ line, cursor: line.length - 1 }));
+		const { of } = this;
+		this.#isEnd(of).then((isOver) => {
+			if (of !== this.of) return;
+			this.isOver = isOver;
+			this.#emit();
+		}).catch(() => {});
+	}
+
+	/** Whether the line of a game has come to its end. */
+	async #isEnd(game) {
+		return Boolean(forfeitOutcome(game) ?? (await this.table.inspect(game.moves.length, game)).outcome);
+	}
+
+	/** What is known of the moves that are still in the tree of the game on the table, in order. @returns {Reviewed[]} */
 	get known() {
 		if (!this.of || this.table.game?.root !== this.of.root) return [];
 		const gone = this.of.line.findIndex((node) => node.parent && !node.parent.next.includes(node));
-		return [...this.moves.values()].filter(({ ply }) => gone < 0 || ply + 1 < gone);
+		return [...this.moves.values()].filter(({ ply }) => gone < 0 || ply + 1 < gone).sort((a, b) => a.ply - b.ply);
 	}
 
 	/** Ends the review; what was found stays. */
@@ -115,7 +136,6 @@ export class Review extends EventTarget {
 		this.stop();
 		const run = this.#run;
 		this.#begin(game);
-		this.limit = limit;
 		this.trouble = '';
 		const chosen = game.moves.slice(game.opening ?? 0).filter((move) => !move.startsWith('~')).length;
 		/** The plies that this review has judged. */
@@ -152,7 +172,6 @@ export class Review extends EventTarget {
 		if (game.root !== this.of?.root) this.isOver = false;
 		this.of = game;
 		this.moves = moves;
-		this.#plies = new Map(game.line.map((node, at) => [node, at - 1]));
 	}
 
 	/** Judges all moves that are not done yet, the last first. */
@@ -181,6 +200,7 @@ export class Review extends EventTarget {
 				if (run !== this.#run) return;
 				judged = surest({ ply, move: game.moves[ply], player, ...found }, judged);
 				this.moves.set(ply, judged);
+				game.line[ply + 1].review = judged;
 			}
 			behind = judged.before && { player, score: judged.before };
 			if (done.has(ply)) continue;
@@ -221,7 +241,7 @@ export class Review extends EventTarget {
 
 	/** The plies of the moves behind which there was a better one, in order. */
 	mistakes() {
-		return this.known.filter(({ mark }) => ERRORS.includes(mark)).map(({ ply }) => ply).sort((a, b) => a - b);
+		return this.known.filter(({ mark }) => ERRORS.includes(mark)).map(({ ply }) => ply);
 	}
 
 	#emit() {

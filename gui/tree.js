@@ -4,9 +4,10 @@
  *
  * @typedef {import('./words.js').Score} Score
  * @typedef {{move?: string, parent: Node|null, next: Node[], score?: Score, clock?: [number, number], flag?: 'p1'|'p2',
- *   resigned?: 'p1'|'p2', comment?: string}} Node
+ *   resigned?: 'p1'|'p2', comment?: string, review?: import('./review.js').Reviewed}} Node
  *   `move` led to it; the start has none. `next`: what was played from there, the main line's first. `score` is from player 1's
- *   view; `clock`: what each had left in ms; `flag`: whose time was over; `resigned`: who gave up.
+ *   view; `clock`: what each had left in ms; `flag`: whose time was over; `resigned`: who gave up; `review`: what a review found
+ *   of the move.
  */
 import { other } from './words.js';
 
@@ -190,6 +191,7 @@ export function restored(game) {
 function merge(into, node) {
 	into.comment ??= node.comment;
 	into.score ??= node.score;
+	into.review ??= node.review;
 	for (const one of node.next) {
 		const twin = into.next.find(({ move }) => move === one.move);
 		if (twin) merge(twin, one);

@@ -59,6 +59,18 @@ test('what the browser keeps is the tree and where one looks', () => {
 	assert.throws(() => taken({ game: 'x' }));
 });
 
+test('a review is kept with its game, also in a variation, but no file has it', () => {
+	const game = branched();
+	const review = { ply: 0, move: 'a', player: 'p1', mark: 'blunder', before: { bound: 'exact', eval: 1 }, after: { bound: 'exact', eval: -9 } };
+	game.line[1].review = review;
+	game.line[1].next[1].review = { ...review, ply: 1, move: 'x' };
+	const back = taken(JSON.parse(JSON.stringify(kept(game))));
+	assert.deepEqual([back.line[1].review, back.line[1].next[1].review.move], [review, 'x']);
+	assert.ok(!line(null, game, ['', '']).includes('blunder'));
+	assert.equal(read(JSON.stringify(kept(game)))[0].line[1].review, undefined);
+	assert.equal(taken({ ...kept(game), reviews: { 1: 'blunder' } }).line[1].review, undefined);
+});
+
 test('variations are gone through, promoted, deleted and put back', () => {
 	let game = branched();
 	assert.equal(sibling(game.node, -1).move, 'c');

@@ -135,3 +135,21 @@ test('a review without a server keeps what is known, waits, and begins once the 
 	await stopped;
 	assert.equal(review.progress, null);
 });
+
+test('a review that was kept is known again, but for marks that this version has not', async () => {
+	const server = new Server({});
+	const table = new Table(server, null, async () => {});
+	const game = fresh('game', {}, undefined, ['a', 'b']);
+	const kept = { ply: 0, move: 'a', player: 'p1', mark: 'blunder', before: even, after: lost(3), better: { move: 'b' } };
+	Object.assign(game.line[1], { review: kept });
+	Object.assign(game.line[2], { review: { ...kept, ply: 1, mark: 'brilliant' } });
+	const review = new Review(table, () => false);
+	assert.deepEqual(review.known, []);
+	table.put(game);
+	await new Promise((resolve) => { table.addEventListener('change', resolve, { once: true }); });
+	assert.deepEqual([review.known, review.mistakes(), review.counts('p1')], [[kept], [0], { blunder: 1 }]);
+	assert.equal(review.at(1), undefined);
+	assert.deepEqual(server.searched, [], 'without a search');
+	table.put(fresh('game', {}, undefined, ['a']));
+	assert.deepEqual(review.known, []);
+});

@@ -166,7 +166,7 @@ test('“Play from here” ends the search for a better move, and loses nothing 
   // The way back to them, too.
   await byTest(page, 'first').click();
   await until(page, (now) => now.cursor === '0');
-  for (const ply of ['8', '9', '14']) {
+  for (const ply of ['7', '8', '13']) {
     await page.keyboard.press('m');
     await until(page, (now) => now.cursor === ply);
   }
@@ -186,10 +186,107 @@ test('the best move stands beside each mistake, and a click shows it', async () 
   await byTest(page, 'best').first().click();
   await until(page, (now) => now.cursor === '7');
   const move = /Best was (\w+)/.exec(named[0])[1];
-  await says(page, new RegExp(`^Better: ${move} `));
+  await says(page, new RegExp(`^Better: ${move} .*\\. Played: e3, wins later than necessary `));
   await page.waitForFunction(() => document.querySelector('#board .ghost.line'));
   assert.equal((await pageState(page)).plies, '15');
   await assertAccessible(page);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('one control ends a review that runs; when it opens, its counts are seen without scrolling, in a review of estimates, too', async () => {
+  const moves = ['d4', 'f5', 'c6', 'd6', 'a5', 'b5', 'b3', 'c3', 'c1', 'd5'];
+  const page = await looking(7, moves);
+  const offered = () => page.evaluate(() => ['analyse', 'whole-game', 'review', 'review-close']
+    .filter((name) => document.querySelector(`[data-testid="${name}"]`).checkVisibility())
+    .map((name) => document.querySelector(`[data-testid="${name}"]`).textContent));
+  await byTest(page, 'review').click();
+  await says(page, /^Reviewing/);
+  assert.deepEqual(await offered(), ['Stop the review']);
+  await ended(page);
+  assert.deepEqual(await offered(), ['Engine', 'Review', '✕']);
+  for (const ply of [moves.length, 0]) {
+    await goTo(page, ply);
+    await page.waitForFunction((at) => /^Mistakes found/.test(document.querySelector('[data-testid=reviewed]').textContent) === !at, ply);
+    const hidden = await byTest(page, 'counts').evaluate((counts) => (
+      counts.lastElementChild.getBoundingClientRect().bottom - counts.parentElement.getBoundingClientRect().bottom));
+    assert.ok(hidden <= 0, `${hidden} pixels after ${ply}`);
+  }
+  assert.match(await byTest(page, 'prompt').textContent(), /variation/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('the way to a mistake shows the better move and what was played, and says that a click plays nothing', async () => {
+  const page = await looking(...SMALL);
+  await review(page);
+  await goTo(page, 9);
+  await byTest(page, 'mistake-next').click();
+  await until(page, (now) => now.cursor === '13');
+  await says(page, /^Better: b1 \(P2 win.*\)\. Played: b5, threw the win away \(P1 win.*\)\.$/);
+  await page.waitForFunction(() => document.querySelectorAll('#board .ghost.line').length === 2
+    && document.querySelectorAll('#board .badge.of-wrong').length === 1);
+  assert.match(await byTest(page, 'prompt').textContent(), /judged, not played/);
+  await clickCell(page, '4,1');
+  await says(page, /^b5.*no, not that one/);
+  assert.equal((await pageState(page)).cursor, '13');
+  assert.ok(await byTest(page, 'mistake-next').isDisabled());
+  await byTest(page, 'mistake-before').click();
+  await until(page, (now) => now.cursor === '8');
+  await picture(page, 'mistake', DESKTOP.viewport);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('what a review found of a move stays in the list while the engine searches on', async () => {
+  const page = await looking(9, ['d4', 'f5', 'c6', 'd6', 'a5', 'b5', 'b3']);
+  await byTest(page, 'analyse').click();
+  await review(page);
+  const values = () => page.locator('#history .score, .graph title').allTextContents();
+  const found = await values();
+  assert.ok(found.length >= 14, String(found));
+  await byTest(page, 'analyse').click();
+  for (const ply of [7, 6, 5, 4]) {
+    await goTo(page, ply);
+    await page.waitForFunction(() => document.querySelector('#analysis ol.lines [data-score]'));
+    assert.deepEqual(await values(), found);
+  }
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('a review is kept with its game: it is there after a reload, and when the game is opened from the list', async () => {
+  const page = await looking(...SMALL);
+  await review(page);
+  const shown = () => page.evaluate(() => [
+    ...document.querySelectorAll('#history .review-mark, #history .score, [data-testid=counts] p, [data-testid=best]'),
+  ].map((one) => one.textContent));
+  const before = await shown();
+  assert.deepEqual(await marks(page), MARKS);
+  const again = async () => {
+    await page.waitForFunction((all) => document.querySelectorAll('#history .review-mark').length === all, MARKS.length);
+    assert.deepEqual(await shown(), before);
+    await goTo(page, 0);
+    await byTest(page, 'mistake-next').click();
+    await until(page, (now) => now.cursor === '7');
+    await says(page, /^Better: /);
+    assert.equal(await byTest(page, 'review').textContent(), 'Review', 'nothing runs');
+  };
+  await page.reload();
+  await page.waitForSelector('html[data-ready]');
+  await again();
+  await newGame(page, 'isolation', { width: 4, height: 4 });
+  await clickCell(page, '0,0');
+  await until(page, (now) => now.plies !== '0');
+  assert.deepEqual(await marks(page), []);
+  await byTest(page, 'library').click();
+  await page.locator('[data-own]', { hasText: '15 moves' }).locator('[data-testid=own-open]').click();
+  await until(page, (now) => now.plies === '15');
+  await again();
+  // One that was closed stays closed.
+  await byTest(page, 'review-close').click();
+  await goTo(page, 3);
+  assert.deepEqual(await marks(page), []);
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });
@@ -204,9 +301,9 @@ test('the counts of a side have its own marks alone, in the words of `plyd revie
   assert.doesNotMatch(first, /wins|later/, 'player 1 won no later than necessary');
   assert.match(second, /1 wins later than necessary/);
   assert.doesNotMatch(second, /lose|loss|sooner/, 'player 2 lost by one move alone');
-  assert.match(about, /^Searched for up to 0\.5 s a move\. Scores: \+ is good for player 1, − for player 2\.$/);
+  assert.match(about, /^Searched for up to 0\.5 s a move; \+ is good for player 1\.$/);
   await goTo(page, 0);
-  await says(page, /^Mistakes found: 0 by you, 1 by the opponent\. Go to a move to read about it\.$/);
+  await says(page, /^Mistakes found: 0 by you, 1 by the opponent\.$/);
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });

@@ -78,7 +78,7 @@ test('the end and the review speak of the one who plays, and the next game is of
   assert.match(await byTest(page, 'reviewed').textContent(), /^Mistakes found: \d+ by you.*, \d+ by the opponent/);
   // Each sign of the list stands in the counts with what it means.
   const signs = await page.evaluate(() => {
-    const of = (host) => [...new Set([...document.querySelectorAll(`${host} .review-mark`)].map((mark) => mark.dataset.mark))].sort();
+    const of = (host) => [...new Set([...document.querySelectorAll(`${host} .review-mark`)].map((mark) => mark.textContent))].sort();
     return { listed: of('#history'), explained: of('[data-testid=counts]') };
   });
   assert.ok(signs.listed.length > 1, String(signs.listed));

@@ -149,9 +149,8 @@ test('one looks for the better move of a mistake; the game stays as it was', asy
   await byTest(page, 'first').click();
   await until(page, (now) => now.cursor === '0');
   await page.keyboard.press('m');
-  await until(page, (now) => now.cursor === '2');
-  await byTest(page, 'find-better').click();
   await until(page, (now) => now.cursor === '1');
+  await byTest(page, 'find-better').click();
   await clickCell(page, '0,0');
   await page.waitForFunction(() => /no, not that one/.test(document.querySelector('[data-testid=reviewed]')?.textContent));
   await clickCell(page, '0,3');
