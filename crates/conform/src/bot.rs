@@ -40,17 +40,25 @@ pub(super) const CHECKS: &[Check] = &[
 /// The most moves that a game is played for.
 const MOST_MOVES: usize = 60;
 
+/// The most moves of all games that a check plays to their ends. A bot that uses up its clock takes half of
+/// the time that a check has for them.
+const MOST_MOVES_IN_ALL: usize = 150;
+
 /// The moves of a game whose lines are looked at.
 const FEW_MOVES: usize = 6;
 
 /// The games that are played in turn.
 const BOARDS: usize = 3;
 
-/// The time for a move where time is not what is checked. The limit lets no search use it up.
-const TIME: Clock = Clock::PerMove { ms: 5000 };
-
 /// What a move has in the arena where nothing else is asked for.
 const USUAL: Duration = Duration::from_millis(100);
+
+/// The time for a move where time is not what is checked: a later one passes, too. It is short, as a bot may
+/// use it up in each of many moves, which have to fit into the time of a check.
+const TIME: Clock = Clock::PerMove { ms: USUAL.as_millis() as i64 };
+
+/// Lets a search end before its time where time is not what is checked.
+const FEW_NODES: Limit = Limit { depth: None, nodes: Some(100), time_ms: None };
 
 /// How often a move may be late before the clock counts as not kept: a busy machine makes one late, too.
 const TRIES: usize = 3;
@@ -110,7 +118,7 @@ impl<'w> Bot<'w> {
 
     /// Asks for a move, which has to be legal; returns the position after it.
     fn play(&mut self, id: &str, root: &Root) -> Checked<Root> {
-        let (_, heard) = self.ask(id, &question(id, root, Some(TIME)))?;
+        let (_, heard) = self.ask(id, &question(id, root))?;
         played(root, &heard.message)
     }
 
@@ -131,7 +139,7 @@ impl<'w> Bot<'w> {
             }
             let id = format!("start-{}", entry.name);
             let root = start(entry)?;
-            let (_, heard) = self.ask(&id, &question(&id, &root, None))?;
+            let (_, heard) = self.ask(&id, &unhurried(&id, &root))?;
             if heard.message["code"] != "game_unknown" {
                 chosen(&heard.message)?;
                 starts.push(root);
@@ -164,15 +172,24 @@ pub(super) fn settled(mut root: Root) -> Root {
     root
 }
 
-/// The line that asks for a move.
-fn question(id: &str, root: &Root, clock: Option<Clock>) -> Vec<u8> {
+/// The line that asks for a move where time is not what is checked.
+fn question(id: &str, root: &Root) -> Vec<u8> {
+    asking(id, root, Some(TIME), FEW_NODES)
+}
+
+/// The same without a clock: its answer may take as long as it likes.
+fn unhurried(id: &str, root: &Root) -> Vec<u8> {
+    asking(id, root, None, FEW_NODES)
+}
+
+/// The same by a clock alone, which is what is checked.
+fn timed(id: &str, root: &Root, clock: Clock) -> Vec<u8> {
+    asking(id, root, Some(clock), Limit::default())
+}
+
+fn asking(id: &str, root: &Root, clock: Option<Clock>, limit: Limit) -> Vec<u8> {
     let game = GameRef::Game { game: root.entry().name.to_owned(), rules: bridge::rules(&root.rules()) };
     let position = Position { start: Some(root.start_text()), moves: root.played().to_vec() };
-    let limit = if matches!(clock, None | Some(TIME)) {
-        Limit { nodes: Some(100), ..Limit::default() }
-    } else {
-        Limit::default()
-    };
     let info = InfoRequest { events: Vec::new(), min_interval_ms: 0 };
     let go = Go { clock, limit, info, ..Go::new(game, position) };
     with_legal(&Request { id: id.to_owned(), command: Command::Go(Box::new(go)) }, &root.legal())
@@ -180,12 +197,12 @@ fn question(id: &str, root: &Root, clock: Option<Clock>) -> Vec<u8> {
 
 /// The question for the first move of a game, whose answer may take as long as it likes.
 pub(super) fn first_question(entry: &'static Entry) -> Checked<Vec<u8>> {
-    Ok(question(&format!("start-{}", entry.name), &start(entry)?, None))
+    Ok(unhurried(&format!("start-{}", entry.name), &start(entry)?))
 }
 
 /// The same with more text before the legal moves, or the end if there are none.
 fn with_more(id: &str, root: &Root, more: &str) -> Vec<u8> {
-    let line = String::from_utf8(question(id, root, Some(TIME))).expect("JSON is UTF-8");
+    let line = String::from_utf8(question(id, root)).expect("JSON is UTF-8");
     let (head, rest) = line.split_at(line.rfind(r#","x_legal":"#).unwrap_or(line.len() - 1));
     format!("{head},{more}{rest}").into_bytes()
 }
@@ -221,7 +238,7 @@ fn ids(trial: &Trial<'_>) -> Checked {
     let root = bot.start(trial)?;
     let longest = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
     for id in ["7", "-", ":", longest] {
-        let (_, heard) = bot.ask(id, &question(id, &root, Some(TIME)))?;
+        let (_, heard) = bot.ask(id, &question(id, &root))?;
         chosen(&heard.message)?;
     }
     Ok(())
@@ -232,7 +249,7 @@ fn lines(trial: &Trial<'_>) -> Checked {
     let root = bot.start(trial)?;
     for index in 0..FEW_MOVES {
         let id = format!("line-{index}");
-        bot.ask(&id, &question(&id, &root, Some(TIME)))?;
+        bot.ask(&id, &question(&id, &root))?;
     }
     bot.other(&json!({ "id": "line-x", "cmd": "x_future" }))?;
     let types = ["result", "info", "bestmove", "error", "notice"].map(Value::from);
@@ -246,8 +263,10 @@ fn lines(trial: &Trial<'_>) -> Checked {
 
 fn legal(trial: &Trial<'_>) -> Checked {
     let mut bot = Bot::meet(trial)?;
-    for mut root in bot.starts(trial, usize::MAX)? {
-        for index in 0..MOST_MOVES {
+    let starts = bot.starts(trial, usize::MAX)?;
+    let most = MOST_MOVES.min(MOST_MOVES_IN_ALL / starts.len());
+    for mut root in starts {
+        for index in 0..most {
             if root.outcome().is_some() {
                 break;
             }
@@ -261,7 +280,7 @@ fn once(trial: &Trial<'_>) -> Checked {
     let mut bot = Bot::meet(trial)?;
     let root = bot.start(trial)?;
     for id in ["once-1", "once-2", "once-3"] {
-        bot.ask(id, &question(id, &root, Some(TIME)))?;
+        bot.ask(id, &question(id, &root))?;
     }
     // What was answered again before this answer has arrived before it.
     bot.other(&json!({ "id": "once-x", "cmd": "x_future" }))?;
@@ -286,7 +305,7 @@ fn clocks(trial: &Trial<'_>) -> Checked {
         let expected = || format!("a move within a second, by {}", json!(clock));
         for index in 0..TRIES {
             let id = format!("clock-{kind}-{index}");
-            let (sent, heard) = bot.ask(&id, &question(&id, &root, Some(clock)))?;
+            let (sent, heard) = bot.ask(&id, &timed(&id, &root, clock))?;
             chosen(&heard.message)?;
             let time = heard.at.saturating_duration_since(sent);
             if time <= allowed {
@@ -308,7 +327,7 @@ fn usual_time(bot: &mut Bot<'_>, root: &Root) -> Checked {
     let mut fastest = Duration::MAX;
     for index in 0..TRIES {
         let id = format!("clock-usual-{index}");
-        let (sent, heard) = bot.ask(&id, &question(&id, root, Some(clock)))?;
+        let (sent, heard) = bot.ask(&id, &timed(&id, root, clock))?;
         chosen(&heard.message)?;
         fastest = fastest.min(heard.at.saturating_duration_since(sent));
         if fastest <= USUAL {
@@ -394,4 +413,18 @@ fn end(trial: &Trial<'_>) -> Checked {
     bot.start(trial)?;
     bot.peer.end_input();
     bot.peer.closed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::Plan;
+    use plyd_client::Address;
+
+    #[test]
+    fn a_bot_that_uses_up_its_clock_has_time_for_all_moves_of_a_check() {
+        let Clock::PerMove { ms } = TIME else { panic!("a clock of each move") };
+        let takes = Duration::from_millis(ms as u64) * MOST_MOVES_IN_ALL as u32;
+        assert!(2 * takes <= Plan::new(Address::program("bot")).timeout, "{takes:?}");
+    }
 }

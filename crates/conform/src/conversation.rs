@@ -47,6 +47,8 @@ struct PendingSearch {
 pub(super) struct Conversation<'w> {
     lines: Lines,
     deadline: Instant,
+    /// The whole time of the check, which ends at the deadline.
+    time: Duration,
     monitor: InvariantMonitor<'w>,
     /// Every message so far, in order; a line that is no JSON is null.
     pub log: Vec<Heard>,
@@ -85,11 +87,16 @@ pub(super) struct Heard {
 }
 
 impl<'w> Conversation<'w> {
-    /// A connection on which nothing was said yet.
-    pub(super) fn new(lines: Lines, deadline: Instant, monitor: InvariantMonitor<'w>) -> Self {
+    /// A connection on which nothing was said yet, of a check that has that time.
+    pub(super) fn new(
+        lines: Lines,
+        (deadline, time): (Instant, Duration),
+        monitor: InvariantMonitor<'w>,
+    ) -> Self {
         let mut peer = Self {
             lines,
             deadline,
+            time,
             monitor,
             log: Vec::new(),
             finals: HashMap::new(),
@@ -120,10 +127,36 @@ impl<'w> Conversation<'w> {
         let log = self.program_log.as_ref();
         let more = match (error, log, self.silence) {
             (LineError::Closed, Some(log), _) => log.said_last(LOG_END),
-            (LineError::TimedOut, _, Some(hint)) => format!(": {hint}"),
+            (LineError::TimedOut, _, hint) => self.slowness(hint),
             _ => String::new(),
         };
         format!("{error}{more}")
+    }
+
+    /// What may be wrong if no answer has come in time: the peer may be silent, or too slow for the check.
+    fn slowness(&self, hint: Option<&str>) -> String {
+        let answers = self.log.iter().filter(|heard| is_final_json(&heard.message));
+        let times: Vec<Instant> = answers.map(|heard| heard.at).collect();
+        let Some(&last) = times.last() else {
+            return hint.map(|hint| format!(": {hint}")).unwrap_or_default();
+        };
+        let left = self.deadline.saturating_duration_since(last);
+        let times = match times.len() {
+            1 => "once".to_owned(),
+            count => format!("{count} times, the last"),
+        };
+        let after = self.time.saturating_sub(left).as_secs_f64();
+        let came = format!(": it answered {times} after {after:.1} s");
+        match hint {
+            // One that answers until then needs more time; one that is silent for longer does not answer.
+            _ if left < self.time / 2 => {
+                let more = 10 * self.time.as_secs().max(1);
+                let time = self.time;
+                format!("{came}; the time of a check, {time:?}, is over: --timeout {more}s gives more")
+            }
+            Some(hint) => format!("{came}; {hint}"),
+            None => String::new(),
+        }
     }
 
     /// Sends a request; returns when its last byte was sent.

@@ -165,7 +165,7 @@ impl<'a> Trial<'a> {
             Subject::Bot { .. } if self.is_stdio() => Some(FLUSH),
             _ => None,
         };
-        Ok(Conversation::new(lines, self.deadline, monitor).explained(log, silence))
+        Ok(Conversation::new(lines, (self.deadline, self.plan.timeout), monitor).explained(log, silence))
     }
 
     /// The rules of the games that are known here.

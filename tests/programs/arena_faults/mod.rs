@@ -242,6 +242,8 @@ fn a_bots_checks_say_what_may_be_wrong() {
         // It may be slow to start.
         ("bot no more reads", "bot/answers", "flush its output after each line, as `print(..., flush=True)`"),
         ("bot crash", "bot/answers", "KeyError: 'moves'"),
+        // It answers, but not often enough within the 5 s.
+        ("bot dawdles", "bot/legal", "s; the time of a check, 5s, is over: --timeout 50s gives more"),
         ("bot crashes later", "bot/once", "closed; the last line of its stderr: `KeyError: 'moves'`"),
     ] {
         let text = came(way, check);

@@ -167,11 +167,13 @@ impl<O: Write> Stub<O> {
                 self.send(best(id, "4 3 W"))?;
             }
             // Whatever the game is.
-            "plays" | "plays slowly" => {
+            "plays" | "plays slowly" | "dawdles" => {
                 match request["x_legal"].as_array().and_then(|legal| legal.last()?.as_str()) {
                     Some(mv) if is_whole(request) => {
-                        if way == "plays slowly" {
-                            thread::sleep(Duration::from_millis(150));
+                        match &*way {
+                            "plays slowly" => thread::sleep(Duration::from_millis(150)),
+                            "dawdles" => thread::sleep(Duration::from_secs(1)),
+                            _ => {}
                         }
                         self.send(best(id, mv))?;
                     }
