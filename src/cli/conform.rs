@@ -1,6 +1,7 @@
 //! `plyd conform`: checks any server of the protocol, or a bot that is called or dials out, against the
 //! specification.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -141,11 +142,15 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             writeln!(out, "{hint}")?;
         }
         let closed = LineError::Closed.to_string();
-        let has_ended = rows.iter().any(|row| row.came.starts_with(&closed));
-        if has_ended && matches!(plan.address, Address::Program(_)) && !args.log {
+        let ended = rows.iter().find(|row| row.came.starts_with(&closed));
+        if let Some(Row { group, check, .. }) = ended
+            && matches!(plan.address, Address::Program(_))
+            && !args.log
+        {
             writeln!(
                 out,
-                "\nThe program ended where it should go on: with --log one sees what it writes to stderr."
+                "\nThe program ended where it should go on: `--log --only {group}/{check}` shows what it writes to \
+                 stderr."
             )?;
         }
     }
@@ -307,19 +312,29 @@ fn show_row(row: &Row, out: &mut impl Write) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// What was wrong, and the sum.
+/// What was wrong, and the sum. One fault may fail many checks: what is long is shown once.
 fn show(report: &Report<'_>, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out)?;
+    // Which check showed first what came, and what that one expected.
+    let mut shown = HashMap::new();
     for row in report.checks.iter().filter(|row| row.verdict != Verdict::Passed) {
-        writeln!(out, "{}/{}: {}", row.group, row.check, row.verdict.name())?;
+        let name = format!("{}/{}", row.group, row.check);
+        writeln!(out, "{name}: {}", row.verdict.name())?;
         // Both may quote what the server wrote.
         let (expected, came) = (styled::line(&row.expected), styled::line(&row.came));
         if row.verdict == Verdict::Skipped {
             writeln!(out, "  {expected}")?;
-        } else {
-            writeln!(out, "  expected  {expected}")?;
-            writeln!(out, "  came      {came}")?;
+            continue;
         }
+        let (first, known) = shown.entry(came.clone()).or_insert_with(|| (name.clone(), expected.clone()));
+        let same = format!("the same as in {first}");
+        if *first != name && *known == expected {
+            writeln!(out, "  {same}")?;
+            continue;
+        }
+        let is_long = *first != name && same.len() < came.len();
+        writeln!(out, "  expected  {expected}")?;
+        writeln!(out, "  came      {}", if is_long { same } else { came })?;
     }
     let Report { passed, slow, skipped, failed, .. } = report;
     Ok(writeln!(out, "\n{passed} passed, {slow} slow, {skipped} skipped, {failed} failed")?)
@@ -346,6 +361,38 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("a\u{fffd}[2J") && text.contains("b\u{fffd}2J\u{fffd}c"), "{text}");
         assert!(!text.contains(['\x1b', '\u{9b}']), "{text}");
+    }
+
+    #[test]
+    fn what_is_long_is_shown_once() {
+        let row = |check, expected: &str, came: &str| Row {
+            group: "bot",
+            check,
+            verdict: Verdict::Failed,
+            expected: expected.into(),
+            came: came.into(),
+            time_ms: 1,
+        };
+        let (crash, answer) = ("the connection is closed; the last line: `x`", "an answer with an `id`");
+        let checks = [
+            row("answers", answer, crash),
+            row("ids", answer, crash),
+            row("once", "one answer to each", crash),
+            row("legal", "a move", "none"),
+            row("end", "no move", "none"),
+        ];
+        let report = Report { passed: 0, slow: 0, skipped: 0, failed: 5, checks: &checks };
+        let mut out = Vec::new();
+        show(&report, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.matches(crash).count(), 1, "{text}");
+        for part in [
+            "bot/ids: FAILED\n  the same as in bot/answers\n",
+            "bot/once: FAILED\n  expected  one answer to each\n  came      the same as in bot/answers\n",
+            "bot/end: FAILED\n  expected  no move\n  came      none\n",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
     }
 
     #[test]
