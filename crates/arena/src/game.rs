@@ -1,5 +1,8 @@
 //! One game of a match: its referee's questions are carried to the players' seats, and their answers back.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use plyd_protocol::Player;
 
 use super::played::{Entrant, PlayedGame, Unplayed, side};
@@ -7,6 +10,9 @@ use super::referee::{ForfeitReason, Play, Step, Terms};
 use super::seat::{Answer, NoReply, Seat};
 use super::{Match, ScheduledGame};
 use plyd_core::zobrist::mix;
+
+/// Which players' programs have crashed, for all tables of a match.
+pub(super) type Crashed = [Arc<AtomicBool>];
 
 /// Plays the games of a match one after the other, with a process of each player, or a connection to it.
 pub(super) struct Table<'m> {
@@ -18,6 +24,11 @@ pub(super) struct Table<'m> {
 }
 
 impl Match {
+    /// No player has crashed yet.
+    pub(super) fn none_crashed(&self) -> Vec<Arc<AtomicBool>> {
+        self.players.iter().map(|_| Arc::default()).collect()
+    }
+
     /// On what terms a game is played. Chance is the same in both games of a pair and for all pairings of a
     /// round.
     pub(super) fn terms(&self, scheduled: ScheduledGame) -> Terms {
@@ -42,12 +53,12 @@ impl Match {
 impl<'m> Table<'m> {
     /// A table that plays at `place` among those that play at once. A player's process starts with its first
     /// game.
-    pub(super) fn new(the_match: &'m Match, place: usize) -> Self {
-        Self {
-            the_match,
-            place,
-            seats: the_match.players.iter().map(|player| Seat::new(the_match, player, place)).collect(),
-        }
+    pub(super) fn new(the_match: &'m Match, place: usize, crashed: &Crashed) -> Self {
+        let players = the_match.players.iter().zip(crashed);
+        let seats = players
+            .map(|(player, has_crashed)| Seat::new(the_match, player, place, Arc::clone(has_crashed)))
+            .collect();
+        Self { the_match, place, seats }
     }
 
     /// Starts a game with a player; `seed` draws the player's own choices.

@@ -75,7 +75,7 @@ impl Match {
     /// # Errors
     /// The first player that does not take the game.
     pub fn try_players(&self) -> Result<(), StartError> {
-        let mut table = Table::new(self, 0);
+        let mut table = Table::new(self, 0, &self.none_crashed());
         (0..self.players.len()).try_for_each(|index| {
             let player = self.players[index].name.clone();
             table.begin(index, self.seed.0).map_err(|reason| StartError { player, reason })
@@ -138,7 +138,7 @@ impl Match {
     pub fn play_pair(&self, pair: usize, halt: &AtomicBool) -> Result<[PlayedGame; 2], Unplayed> {
         let [first, second] = [2 * pair, 2 * pair + 1]
             .map(|number| self.schedule.game(number).expect("the match has the pair"));
-        let mut table = Table::new(self, 0);
+        let mut table = Table::new(self, 0, &self.none_crashed());
         Ok([attempt(&mut table, first, halt)?, attempt(&mut table, second, halt)?])
     }
 
@@ -159,7 +159,7 @@ impl Match {
     ) -> Result<(), E> {
         let next = AtomicUsize::new(0);
         let judged = Mutex::new((finished, Ok(())));
-        let part = self.part();
+        let (part, crashed) = (self.part(), self.none_crashed());
         let judge = |game: Result<PlayedGame, Unplayed>| {
             let game = game.map(|game| PlayedGame { part: part.clone(), ..game });
             let (finished, result) = &mut *judged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -170,9 +170,9 @@ impl Match {
         };
         thread::scope(|scope| {
             for place in 0..self.concurrency.min(self.games() - played.len()) {
-                let (next, judge) = (&next, &judge);
+                let (next, judge, crashed) = (&next, &judge, &crashed);
                 scope.spawn(move || {
-                    let mut table = Table::new(self, place);
+                    let mut table = Table::new(self, place, crashed);
                     let games =
                         std::iter::from_fn(|| self.schedule.game(next.fetch_add(1, Ordering::Relaxed)));
                     for scheduled in games.filter(|scheduled| {

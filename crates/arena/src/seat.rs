@@ -4,6 +4,9 @@
 //! Every wait is bounded, whatever the player does: writing to one that does not read, reading from one that
 //! writes without end, and the farewell to one that does not leave.
 
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use plyd_bridge::program::{FLUSH, JSON_LINES, Log};
@@ -34,6 +37,8 @@ pub(super) struct Seat<'m> {
     /// Its number among the games that are played at once.
     place: usize,
     link: Option<Link>,
+    /// Whether its program has crashed, at this table or another: the stderr of further crashes is hidden.
+    has_crashed: Arc<AtomicBool>,
     /// Whether it has opened the session. A bot that does not know `newgame` plays without: each `go` names
     /// game, rules and options.
     has_session: bool,
@@ -64,8 +69,13 @@ impl From<ForfeitReason> for NoReply {
 impl<'m> Seat<'m> {
     /// The seat of a player at `place` among the games that are played at once; its process starts with the
     /// first game.
-    pub(super) fn new(the_match: &'m Match, player: &'m Player, place: usize) -> Self {
-        Self { the_match, player, place, link: None, has_session: false }
+    pub(super) fn new(
+        the_match: &'m Match,
+        player: &'m Player,
+        place: usize,
+        has_crashed: Arc<AtomicBool>,
+    ) -> Self {
+        Self { the_match, player, place, link: None, has_crashed, has_session: false }
     }
 
     /// Begins a game, with nothing left of the game before; first starts the process, or connects, if
@@ -119,6 +129,14 @@ impl<'m> Seat<'m> {
 
     /// Ends the process or connection at once; gives the reason back.
     fn fail(&mut self, reason: ForfeitReason) -> ForfeitReason {
+        let has_log = self.link.as_ref().is_some_and(|link| link.log.is_some());
+        let is_first = || !self.has_crashed.swap(true, Ordering::Relaxed);
+        if reason.kind == ForfeitKind::Crash && has_log && is_first() {
+            // One traceback is enough: the forfeits of later crashes have their last lines.
+            let name = &self.player.name;
+            let _nobody_reads =
+                writeln!(io::stderr(), "`{name}` crashed; what it writes to stderr is shown no more");
+        }
         self.disconnect();
         reason
     }
@@ -156,7 +174,7 @@ impl<'m> Seat<'m> {
         let link = match &self.player.address {
             Address::Program(program) => {
                 // Without a pipe for its log the program writes to our stderr itself.
-                let (log, stderr) = Log::keep_and_show().ok().unzip();
+                let (log, stderr) = Log::keep_and_show(Arc::clone(&self.has_crashed)).ok().unzip();
                 let start = || {
                     let mut launch = program.launch(reaper.as_ref())?;
                     if let Some(stderr) = stderr {

@@ -2,6 +2,7 @@
 //! Knows no protocol and no game.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -52,13 +53,15 @@ impl Log {
         Self::read(|_| {})
     }
 
-    /// The same, and passes all of it on to our own stderr.
+    /// The same, and passes it on to our own stderr until `is_hidden` is raised.
     ///
     /// # Errors
     /// As [`keep`](Self::keep).
-    pub fn keep_and_show() -> io::Result<(Self, PipeWriter)> {
-        Self::read(|bytes| {
-            let _nobody_reads = io::stderr().write_all(bytes);
+    pub fn keep_and_show(is_hidden: Arc<AtomicBool>) -> io::Result<(Self, PipeWriter)> {
+        Self::read(move |bytes| {
+            if !is_hidden.load(Ordering::Relaxed) {
+                let _nobody_reads = io::stderr().write_all(bytes);
+            }
         })
     }
 

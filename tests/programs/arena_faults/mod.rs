@@ -317,6 +317,14 @@ fn a_failed_player_is_started_again() {
     let (_, report) = records_in(&place.0, &[&["isolation", "--games", "6"], &players[..]].concat());
     assert_eq!(report["summary"]["players"][1]["faults"], json!({ "crash": 6 }), "{report}");
     assert_eq!(report["summary"]["meetings"][0]["wins"], 6, "{report}");
+    // Its stderr is shown until its first crash, and its name is said once.
+    let shown = process::output(command(&place.0, &[&["isolation", "--games", "6"], &players[..]].concat()));
+    let text = String::from_utf8_lossy(&shown.stderr);
+    for line in
+        ["Traceback\n", "`cmd=./stub crash,nodes=1` crashed; what it writes to stderr is shown no more\n"]
+    {
+        assert_eq!(text.matches(line).count(), 1, "{text}");
+    }
 }
 
 fn a_failed_connection_is_made_again() {
