@@ -211,7 +211,8 @@ fn people_get_a_table_and_a_running_score() {
     let output = arena(&["l-game", "--player", FAST, "--player", RANDOM, "--games", "4"]);
     let (table, progress) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    for word in ["score", "points of a pair", "contradicted proofs", "longest", "ended by: ", "openings: 2"] {
+    let words = ["score", "points of a pair", "contradicted proofs", "longest", "ended by: ", "openings: 2"];
+    for word in words.into_iter().chain(["played: l-game, openings of 2 random plies\n"]) {
         assert!(table.contains(word), "no `{word}` in:\n{table}");
     }
     assert!(progress.contains("4/4 games"), "{progress}");

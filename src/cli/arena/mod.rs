@@ -252,7 +252,10 @@ fn finish(
     let (gallery, watch) = (totals.gallery.take(), totals.watch.take());
     let header = the_match.header();
     let review = MatchReview::wanted(args.review, totals.kept.as_deref(), header.players.len(), halt)?;
-    let report = Report::new(&header, args.shard, &totals.summary, totals.assessment(), review.as_ref());
+    let is_placed = args.position()?.is_placed();
+    let begins = openings::text(args.openings.as_deref(), is_placed, random_plies(args));
+    let report = Report::new(&header, args.shard, &totals.summary, totals.assessment(), review.as_ref())
+        .with_openings(&begins);
     let page = show(args, &header, &report, gallery, out)?;
     if let Some((watch, page)) = watch.zip(page) {
         // Whoever reads the report waits for no browser.
@@ -450,12 +453,16 @@ fn name_by_content(players: &mut [arena::Player]) {
     }
 }
 
+/// How many random moves an opening has.
+fn random_plies(args: &Args) -> u16 {
+    args.random_plies.unwrap_or(if args.openings.is_some() { 0 } else { RANDOM_PLIES })
+}
+
 /// The openings of so many rounds.
 fn drawn(args: &Args, rounds: usize) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
-    let (position, Seed(seed)) = (args.position()?, &args.seed);
+    let (position, Seed(seed), plies) = (args.position()?, &args.seed, random_plies(args));
     // Mistakes in the arguments are reported as such, not as a start that cannot be drawn.
     position.open()?;
-    let plies = args.random_plies.unwrap_or(if args.openings.is_some() { 0 } else { RANDOM_PLIES });
     let openings = match &args.openings {
         Some(_) if position.is_placed() => {
             return Err(Failure::Usage("give --openings or a position, not both".into()));

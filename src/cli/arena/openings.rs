@@ -92,10 +92,43 @@ fn written(entry: &Entry, rules: &Rules, line: &str) -> Result<Arc<dyn AnyRoot>,
     root.map_err(|fault| format!("no position: {no_position}; no moves: {}; {FORMS}", fault.message))
 }
 
+/// How the games of a match begin, for people.
+pub(super) fn text(file: Option<&Path>, is_placed: bool, random_plies: u16) -> String {
+    let random = match random_plies {
+        0 => None,
+        1 => Some("1 random ply".to_owned()),
+        plies => Some(format!("{plies} random plies")),
+    };
+    let given = match file {
+        Some(path) => Some(format!("openings of {}", path.display())),
+        None => is_placed.then(|| "the given position".to_owned()),
+    };
+    match (given, random) {
+        (Some(given), Some(random)) => format!("{given} and {random}"),
+        (Some(given), None) => given,
+        (None, Some(random)) => format!("openings of {random}"),
+        (None, None) => "from the start".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::games::REGISTRY;
+
+    #[test]
+    fn a_report_says_how_games_begin() {
+        for (file, is_placed, random_plies, expected) in [
+            (None, false, 0, "from the start"),
+            (None, false, 2, "openings of 2 random plies"),
+            (None, true, 0, "the given position"),
+            (None, true, 1, "the given position and 1 random ply"),
+            (Some("book.txt"), false, 0, "openings of book.txt"),
+            (Some("book.txt"), false, 4, "openings of book.txt and 4 random plies"),
+        ] {
+            assert_eq!(text(file.map(Path::new), is_placed, random_plies), expected);
+        }
+    }
 
     #[test]
     fn openings_are_positions_or_games() {

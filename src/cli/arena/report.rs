@@ -14,13 +14,22 @@ use serde::Serialize;
 use super::forfeits;
 use super::reviews::MatchReview;
 use crate::cli::failure::Failure;
+use crate::cli::styled;
 use crate::cli::words::{self, label};
+use crate::engine::Entry;
+use crate::engine::settings;
+
+/// The rule by which games name a whole board.
+const PRESET: &str = "preset";
 
 /// The end of a match, as `--json` prints it.
 #[derive(Debug, Serialize)]
 pub(super) struct Report<'m> {
     game: &'static str,
     rules: Settings,
+    /// What was played, for people.
+    #[serde(skip)]
+    played: String,
     seed: Seed,
     /// How many games the match has, or its shard.
     scheduled: usize,
@@ -104,6 +113,7 @@ impl<'m> Report<'m> {
             game: header.game.name,
             // Drawn starts differ from opening to opening; what was given holds for all.
             rules: header.rules.clone(),
+            played: board(header.game, &header.rules),
             seed: header.seed,
             scheduled,
             shard,
@@ -118,6 +128,11 @@ impl<'m> Report<'m> {
             summary,
             review,
         }
+    }
+
+    /// The same of a match whose games begin so.
+    pub(super) fn with_openings(self, openings: &str) -> Self {
+        Self { played: format!("{}, {openings}", self.played), ..self }
     }
 
     /// Prints it for people.
@@ -159,6 +174,7 @@ impl<'m> Report<'m> {
         if let Some(shard) = self.shard {
             writeln!(out, "this is shard {shard}: `plyd arena --merge` makes the report of the whole match")?;
         }
+        writeln!(out, "played: {}", styled::line(&self.played))?;
         let mean = *moves as f64 / (*games).max(1) as f64;
         Ok(writeln!(
             out,
@@ -288,6 +304,19 @@ impl<'m> Report<'m> {
     }
 }
 
+/// A game and the rules that were given; if there are none, the preset that is played then.
+fn board(game: &Entry, rules: &Settings) -> String {
+    let given = rules.iter().map(|(name, value)| match (name, words::setting(value)) {
+        (PRESET, value) => value,
+        (_, value) => format!("{name}={value}"),
+    });
+    let preset =
+        || game.rules.iter().find(|spec| spec.name == PRESET).and_then(|spec| settings::default(spec.kind));
+    let usual = rules.is_empty().then(preset).flatten().map(|preset| preset.to_string());
+    let parts = [game.name.to_owned()].into_iter().chain(usual).chain(given);
+    parts.collect::<Vec<_>>().join(", ")
+}
+
 /// How it stands, in one line: between two players wins, draws, losses, score and Elo of the first, and how
 /// far a test is; between more of them each one's points.
 pub(super) fn standing(summary: &Summary, test: Option<&Assessment>) -> String {
@@ -345,6 +374,20 @@ fn tenths(error: f64) -> String {
 mod tests {
     use super::*;
     use crate::arena::statistics::Pairs;
+    use crate::games::REGISTRY;
+
+    #[test]
+    fn a_report_says_what_was_played() {
+        for (game, rules, expected) in [
+            ("isolation", Settings::new(), "isolation, 7x7"),
+            ("isolation", Settings::from_iter([("preset", "11x9")]), "isolation, 11x9"),
+            ("isolation", Settings::from_iter([("width", 9), ("height", 5)]), "isolation, height=5, width=9"),
+            ("l-game", Settings::new(), "l-game"),
+        ] {
+            let entry = REGISTRY.iter().find(|entry| entry.name == game).unwrap();
+            assert_eq!(board(entry, &rules), expected);
+        }
+    }
 
     #[test]
     fn pairs_that_are_all_alike_have_an_error_that_is_not_known() {
