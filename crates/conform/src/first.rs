@@ -29,7 +29,7 @@ pub enum NotChecked {
     Unreachable(LineError),
     /// The program starts, but does not speak this protocol.
     Program {
-        /// Its path.
+        /// Its command.
         program: String,
         /// What it does instead, and what it wrote.
         why: String,
@@ -71,7 +71,9 @@ enum Heard {
 /// It does not start, ends before it has answered, or answers with something that is not JSON; or it is a bot
 /// that answers nothing before its input ends.
 pub(super) fn answers(plan: &Plan, program: &Program) -> Result<(), NotChecked> {
-    let failed = |why: String| NotChecked::Program { program: program.path.to_string_lossy().into(), why };
+    let words = std::iter::once(&program.path).chain(&program.arguments);
+    let command = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let failed = |why: String| NotChecked::Program { program: command.clone(), why };
     let mut launch = program.launch(plan.reaper.as_ref())?;
     let log = if plan.log {
         None

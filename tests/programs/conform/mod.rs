@@ -220,6 +220,7 @@ fn checks_are_listed_and_chosen_by_name() {
         (&["--", "/nowhere"], 1, "cannot start `/nowhere`"),
         // Once, with what it says of itself, instead of each check's "the connection is closed".
         (&["--bot", "--", "sh", "-c", "echo 'no such file' >&2; exit 3"], 1, "exit status: 3"),
+        (&["--bot", "--", "sh", "-c", "exit 3"], 1, "`sh -c exit 3` cannot be checked"),
         (&["--", "sh", "-c", "read line; echo 'Traceback: x' >&2; exit 1"], 1, "  Traceback: x"),
         // A program that speaks another protocol.
         (&["--bot", "--", "sh", "-c", "while read line; do echo id name x; done"], 1, "not the JSON lines"),
