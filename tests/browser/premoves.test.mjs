@@ -1,17 +1,18 @@
 // Premoves: what is entered while the opponent thinks is shown, and is played in the player's turn if it is legal then.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byTest, clickCell, inSettings, middle, newGame, pageState, quick, stage, turnOf, until, visit } from './support.mjs';
+import { byTest, clickCell, inSettings, middle, openNewGame, pageState, quick, stage, turnOf, until, visit } from './support.mjs';
 
 const on = stage();
 
-/** The engine thinks until it is told to move. */
+/** The engine thinks until it is told to move: this board is too large to be solved, which would end its search. */
 const THINKS_MS = 600_000;
+const LARGE = { preset: '11x9' };
 /** Player 1 is at d4, and player 2 in a corner from which it reaches nothing near. */
 const APART = { moves: 'd4 a1' };
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
-/** Lets the engine move, unless it has. */
+/** Lets the engine move. */
 const answer = (page) => byTest(page, 'move-now').evaluate((button) => button.click());
 
 /** What the list of moves says of a ply, once it was played. */
@@ -23,10 +24,19 @@ async function ply(page, number) {
 /** The cell of a move's name on the board. */
 const cellOf = (page, name) => page.locator(`#board [aria-label^="${name},"]`).getAttribute('data-cell');
 
+/** A game against the engine at its full strength: a lower level soon moves, however much time it has. */
+async function against(page, game, rules, position) {
+  await quick(page, THINKS_MS);
+  await openNewGame(page, game, rules, position);
+  await byTest(page, 'opponent').selectOption('10');
+  await byTest(page, 'start-game').click();
+  await page.waitForSelector('#new-dialog', { state: 'hidden' });
+  await until(page, (now) => now.game === game && now.toMove !== undefined);
+}
+
 async function apart(options) {
   const page = await visit(on, options);
-  await quick(page, THINKS_MS);
-  await newGame(page, 'isolation', {}, APART);
+  await against(page, 'isolation', LARGE, APART);
   return page;
 }
 
@@ -70,8 +80,7 @@ for (const [how, { options, choose }] of Object.entries(BY)) {
 
 test('keys of a game are kept in their order: a walk and its wall', async () => {
   const page = await visit(on);
-  await quick(page, THINKS_MS);
-  await newGame(page, 'colosseum', { size: 8, seed: '7' });
+  await against(page, 'colosseum', { size: 8, seed: '7' });
   const own = await page.locator('#board .piece.of-p1').first().getAttribute('data-at');
   const wall = async (side) => {
     await clickCell(page, own);
