@@ -151,7 +151,7 @@ mod tests {
             ("ply", "ply 0"),
             ("board tile", "board words"),
             ("p", "p1 or p2 or ply"),
-            ("re", "redo or review or replay"),
+            ("re", "redo or review or resign or replay"),
         ] {
             match read(line) {
                 Err(NoCommand::Wrong(message)) => assert!(message.contains(word), "{line}: {message}"),
