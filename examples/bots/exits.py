@@ -8,7 +8,8 @@ JUMPS = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)]
 
 
 def value(mine, other, open_cells):
-    """How good a move to the cell `mine` is while the opponent stands on `other`. Your ideas go here."""
+    """How good a move to the cell `mine` is. The opponent stands on `other`, or is not on the board (`None`)."""
+    # Your ideas go here.
     return len(exits(mine, open_cells))
 
 
