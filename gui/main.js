@@ -10,7 +10,7 @@ import { HistoryPanel } from './history-panel.js';
 import { layerSwitches } from './layers.js';
 import { loadLook, moveWords } from './looks.js';
 import { switches } from './preferences.js';
-import { forfeitOutcome, isLive, newId, toEnd } from './record.js';
+import { isLive, newId, toEnd } from './record.js';
 import { connection } from './server.js';
 import { seatName, SeatsPanel } from './seats-panel.js';
 import { keep, lessonsSeen, remember, rememberLesson, restore, wasHere } from './storage.js';
@@ -307,11 +307,6 @@ async function opened() {
 	}
 }
 
-/** Whether a game has come to its end, wherever one looks at it. */
-async function isOver(game) {
-	return Boolean(forfeitOutcome(game) ?? (await table.inspect(game.moves.length, game)).outcome);
-}
-
 /** How a game under such rules begins. */
 const begun = (game) => async (rules) => (await table.ask({ game, rules }, {}, ['record'])).record;
 
@@ -331,7 +326,7 @@ async function openAddress(read) {
 		if (!connection.hello?.games.includes(game)) throw new Error(`This server has no game ${game}.`);
 		// A link that only names a game keeps the game of that name on the table, unless it is over.
 		const isAlone = !Object.keys(rules).length && start === undefined && !moves.length;
-		if (isAlone && table.game?.game === game && !await isOver(table.game)) return false;
+		if (isAlone && table.game?.game === game && !await table.isOver(table.game)) return false;
 		const specs = (await describe(game)).rules;
 		// A game from a link starts paused, so that one can look at it first.
 		await table.begin(game, typed(rules, specs), { ...start === undefined ? {} : { start }, moves }, { ply, paused: moves.length > 0 });

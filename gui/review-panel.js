@@ -3,7 +3,7 @@ import { el } from './dom.js';
 import { moveWords } from './looks.js';
 import { moveNumber } from './record.js';
 import { you } from './opponents.js';
-import { ERRORS, isAway, lossOf, markOf, Review } from './review.js';
+import { ERRORS, ESTIMATED, isAway, lossOf, markOf, Review } from './review.js';
 import { later } from './value.js';
 import { count, flipped, playerName, plural, viewWords } from './words.js';
 
@@ -30,7 +30,6 @@ const MARKS = {
 };
 /** Errors that change only how soon the game ends. */
 const TIMING = ['wins_later', 'lost_sooner'];
-const ESTIMATED = ['best', 'good', 'inaccuracy', 'mistake', 'blunder'];
 
 /** What a move is worth, as the position behind it: that is the number which the list of moves shows. */
 const behind = ({ after }) => after && later(after, false);

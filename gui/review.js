@@ -20,7 +20,9 @@ const STEPS = [[0.15, 'blunder'], [0.1, 'mistake'], [0.05, 'inaccuracy']];
 
 export const PROVEN = ['kept_win', 'wins_later', 'kept_draw', 'best_defence', 'was_lost', 'lost_sooner', 'gave_points', 'threw_away'];
 export const ERRORS = ['wins_later', 'lost_sooner', 'gave_points', 'threw_away', 'inaccuracy', 'mistake', 'blunder'];
-const MARKS = [...PROVEN, 'forced', 'best', 'good', 'inaccuracy', 'mistake', 'blunder', 'unknown'];
+/** Those that a move has by the loss in an evaluation. */
+export const ESTIMATED = ['best', 'good', 'inaccuracy', 'mistake', 'blunder'];
+const MARKS = [...PROVEN, ...ESTIMATED, 'forced', 'unknown'];
 
 /** The mark of a move that was not the only legal one. */
 export function markOf(before, after, isBest, loss) {
@@ -99,16 +101,11 @@ export class Review extends EventTarget {
 		const line = toEnd(pathTo(last));
 		this.#begin(game.with({ line, cursor: line.length - 1 }));
 		const { of } = this;
-		this.#isEnd(of).then((isOver) => {
+		this.table.isOver(of).then((isOver) => {
 			if (of !== this.of) return;
 			this.isOver = isOver;
 			this.#emit();
 		}).catch(() => {});
-	}
-
-	/** Whether the line of a game has come to its end. */
-	async #isEnd(game) {
-		return Boolean(forfeitOutcome(game) ?? (await this.table.inspect(game.moves.length, game)).outcome);
 	}
 
 	/** What is known of the moves that are still in the tree of the game on the table, in order. @returns {Reviewed[]} */

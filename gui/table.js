@@ -163,6 +163,11 @@ export class Table extends EventTarget {
 		return this.#questions.about(position, game);
 	}
 
+	/** Whether a game has come to its end, wherever one looks at it. */
+	async isOver(game) {
+		return Boolean(record.forfeitOutcome(game) ?? (await this.inspect(game.moves.length, game)).outcome);
+	}
+
 	/**
 	 * What each ply of a line changes on the board.
 	 * @param {string[]} line  plies from the position on the board

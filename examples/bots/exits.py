@@ -34,7 +34,7 @@ def read(position):
             else:
                 # "1" and "2" are the tokens; "x" is a cell that is no longer open.
                 tokens[cell] = place
-    # At the start there are no moves yet. Each goes to an open cell, which is never open again.
+    # Before the first move there are none. Each move goes to an open cell, which is never open again.
     for move in position.get("moves", []):
         tokens[side] = move
         open_cells.remove(move)

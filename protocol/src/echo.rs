@@ -1,4 +1,6 @@
-//! Client text in answers: escaped, and cut so that no answer grows with the request.
+//! What was received, as answers repeat it: text escaped, and cut so that no answer grows with the request.
+
+use serde_json::Value;
 
 use crate::MAX_ECHO;
 
@@ -20,6 +22,23 @@ pub fn echo(text: &str) -> String {
         out.extend(escaped);
     }
     out
+}
+
+/// What kind a value is, in words.
+///
+/// ```
+/// assert_eq!(plyd_protocol::kind_of(&serde_json::json!([1])), "an array");
+/// ```
+#[must_use]
+pub fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
 }
 
 /// The JSON pointer to the member `name` (or the item of that index) of what `parent` points to. A name

@@ -86,7 +86,7 @@ pub use decode::{DecodeError, decode, decode_offer};
 pub use describe::{
     GameInfo, GameSummary, LessonStep, LevelRating, LevelsInfo, Schemas, SettingInfo, SettingKind, Word,
 };
-pub use echo::{echo, pointer};
+pub use echo::{echo, kind_of, pointer};
 pub use edits::{Edit, EditChoice, EditFault, Edits};
 pub use error::{ErrorClass, ErrorCode};
 pub use hex::{Hash, ParseHexError, Seed};

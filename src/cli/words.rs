@@ -138,7 +138,7 @@ pub(super) fn time(time: Duration) -> String {
 pub(super) fn count(number: u64, of: &str) -> String {
     let (of, plural) = match of {
         _ if number == 1 => (of, ""),
-        "ply" => ("pl", "ies"),
+        of if of.ends_with("ply") => (&of[..of.len() - 1], "ies"),
         of if of.ends_with("ch") => (of, "es"),
         of => (of, "s"),
     };

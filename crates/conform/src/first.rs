@@ -71,9 +71,7 @@ enum Heard {
 /// It does not start, ends before it has answered, or answers with something that is not JSON; or it is a bot
 /// that answers nothing before its input ends.
 pub(super) fn answers(plan: &Plan, program: &Program) -> Result<(), NotChecked> {
-    let words = std::iter::once(&program.path).chain(&program.arguments);
-    let command = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
-    let failed = |why: String| NotChecked::Program { program: command.clone(), why };
+    let failed = |why: String| NotChecked::Program { program: plan.address.to_string(), why };
     let mut launch = program.launch(plan.reaper.as_ref())?;
     let log = if plan.log {
         None

@@ -1,6 +1,6 @@
 //! The arguments of a call, read one by one, so that a fault is known by its code and its place.
 
-use plyd_protocol::{ErrorCode, pointer};
+use plyd_protocol::{ErrorCode, kind_of, pointer};
 use serde_json::{Map, Value};
 
 use crate::error::ToolError;
@@ -8,20 +8,8 @@ use crate::error::ToolError;
 /// Arguments of which those that were read are taken out.
 pub(crate) struct Arguments(Map<String, Value>);
 
-/// What a value is, for people.
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
-}
-
 fn wrong_type(at: &str, expected: &str, found: &Value) -> ToolError {
-    let message = format!("expected {expected}, found {}", kind(found));
+    let message = format!("expected {expected}, found {}", kind_of(found));
     ToolError::new(ErrorCode::WrongType, message).at(at)
 }
 

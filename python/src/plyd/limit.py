@@ -80,7 +80,7 @@ Clock = Union[Increment, Delay, Bank, Anytime, Endless]
 class Limit:
     """What ends a search: the first of these that is reached. They are given by their names: `Limit(time=0.5)`.
 
-    `time` is the seconds for this move, which the engine need not use up; an analysis lasts that long. A game with a
+    `time` is how many seconds it has for this move, which it need not use up; an analysis lasts that long. A game with a
     clock of its own has it in `clock` instead.
     """
 

@@ -14,6 +14,7 @@ use crate::game::Rules;
 
 use crate::cli::failure::Failure;
 use crate::cli::system::is_pipe;
+use crate::cli::words;
 
 /// A record of a game; one that a match wrote says how much of it was the opening.
 #[derive(Deserialize)]
@@ -94,11 +95,7 @@ fn written(entry: &Entry, rules: &Rules, line: &str) -> Result<Arc<dyn AnyRoot>,
 
 /// How the games of a match begin, for people.
 pub(super) fn text(file: Option<&Path>, is_placed: bool, random_plies: u16) -> String {
-    let random = match random_plies {
-        0 => None,
-        1 => Some("1 random ply".to_owned()),
-        plies => Some(format!("{plies} random plies")),
-    };
+    let random = (random_plies > 0).then(|| words::count(random_plies.into(), "random ply"));
     let given = match file {
         Some(path) => Some(format!("openings of {}", path.display())),
         None => is_placed.then(|| "the given position".to_owned()),

@@ -10,7 +10,7 @@ use plyd_protocol::{Player, Position, Record, Settings, ToMove, Want};
 
 use super::history::{self, BrokenOff, History, Ply};
 use super::link::{Place, Refusal};
-use super::seats::Seat;
+use super::seats::{self, Seat};
 use super::table::{THINK, Table};
 use crate::engine::Entry;
 use crate::game::Kind;
@@ -217,7 +217,7 @@ pub(super) fn try_load(
     let plies = history::plies(moves, game.opening, game.answers);
     let resigned = || {
         let winner = result.as_ref().filter(|outcome| outcome.by == BrokenOff::RESIGNATION)?.winner?;
-        Some(BrokenOff::Resigned(if winner == Player::P1 { Player::P2 } else { Player::P1 }))
+        Some(BrokenOff::Resigned(seats::other(winner)))
     };
     let broken_off = game.forfeit.map(BrokenOff::Forfeit).or_else(resigned);
     let history = History::new(rules.clone(), start, plies, broken_off);

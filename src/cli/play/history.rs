@@ -7,6 +7,8 @@ use std::time::Duration;
 use crate::arena::{Answered, Forfeit, GameClock, TimeControl};
 use plyd_protocol::{Outcome, Player, Position, Settings};
 
+use super::seats;
+
 /// A ply.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Ply {
@@ -57,8 +59,7 @@ impl BrokenOff {
             Self::Forfeit(forfeit) => (forfeit.player, forfeit.reason.kind.name()),
             Self::Resigned(player) => (*player, Self::RESIGNATION),
         };
-        let winner = if loser == Player::P1 { Player::P2 } else { Player::P1 };
-        Outcome { winner: Some(winner), by: by.to_owned(), scores: None }
+        Outcome { winner: Some(seats::other(loser)), by: by.to_owned(), scores: None }
     }
 }
 

@@ -110,6 +110,11 @@ pub(super) fn player(index: usize) -> Player {
     if index == 0 { Player::P1 } else { Player::P2 }
 }
 
+/// The other side.
+pub(super) fn other(side: Player) -> Player {
+    player(1 - index(side))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

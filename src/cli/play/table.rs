@@ -334,7 +334,7 @@ impl Table {
             ));
         }
         let is_me = |player: &Player| self.seats[seats::index(*player)].is_me();
-        let Some(player) = [mover, other(mover)].into_iter().find(is_me) else {
+        let Some(player) = [mover, seats::other(mover)].into_iter().find(is_me) else {
             return self.alarm("the engine plays both sides; `p1 me` gives you one");
         };
         self.give_up();
@@ -455,10 +455,6 @@ fn situation(result: InspectResult) -> Result<Situation, Refusal> {
         }
         _ => Err(Refusal::Nonsense("`inspect` was not answered in full".into())),
     }
-}
-
-fn other(player: Player) -> Player {
-    seats::player(1 - seats::index(player))
 }
 
 fn micros(time: Duration) -> u64 {

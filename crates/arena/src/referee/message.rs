@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use plyd_protocol::{ErrorCode, ErrorMessage, Score, Timing, echo};
+use plyd_protocol::{ErrorCode, ErrorMessage, Score, Timing, echo, kind_of};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -162,7 +162,7 @@ impl From<Refused> for ErrorMessage {
 fn fault(line: &[u8]) -> Option<String> {
     let message: Value = serde_json::from_slice(line).ok()?;
     let Some(fields) = message.as_object() else {
-        return Some(format!("expected an object, found {}", kind(&message)));
+        return Some(format!("expected an object, found {}", kind_of(&message)));
     };
     let (needed, others): (&[_], &[_]) = match fields.get("type").map(Value::as_str) {
         Some(Some("bestmove")) => (&["id", "move"], &[]),
@@ -189,21 +189,9 @@ fn fault(line: &[u8]) -> Option<String> {
     let wrong = |name: &&str| match fields.get(*name)? {
         Value::String(_) => None,
         Value::Null if others.contains(name) => None,
-        other => Some(format!("expected a string at /{name}, found {}", kind(other))),
+        other => Some(format!("expected a string at /{name}, found {}", kind_of(other))),
     };
     needed.iter().chain(others).find_map(wrong)
-}
-
-/// What a value is, in words.
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }
 
 /// A field, or its default if it has the wrong shape.
