@@ -12,7 +12,7 @@ class Colosseum(RefereeTest):
         self.drop("colosseum/plyd_agent.py", "agents/plyd_agent.py")
 
     def test_never_walks_at_random_and_answers_plain_numbers(self):
-        self.given_time(self.check_matches, 0.2, 1, 2)
+        self.given_time(self.check_matches, 0.1, 0.5, 2)
 
     def check_matches(self, seconds):
         reports, _ = self.run_referee("colosseum.py", 4, seconds)

@@ -17,7 +17,7 @@ class Ijk(RefereeTest):
     def test_plays_both_versions_and_modes(self):
         for version, mode in sampled(VERSIONS):
             with self.subTest(version=version, mode=mode):
-                self.given_time(lambda seconds: self.check_game(version, mode, seconds), 0.1, 0.5, 2)
+                self.given_time(lambda seconds: self.check_game(version, mode, seconds), 0.2, 0.5, 2)
 
     def check_game(self, version, mode, seconds):
         (first, report), warning = self.run_referee("ijk.py", version, mode, 24, seconds)
@@ -36,7 +36,7 @@ class Ijk(RefereeTest):
         self.assertEqual(warning.count("playing without an engine"), 1)
 
     def test_answers_to_the_end_of_a_game(self):
-        (_, report), _ = self.run_referee("ijk.py", "v1", "det", 30000)
+        (_, report), _ = self.run_referee("ijk.py", "v1", "det", 30000, 0.03)
         self.assertTrue(report["ended"], report)
 
     def test_leaves_nothing_behind_when_killed(self):

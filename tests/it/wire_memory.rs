@@ -340,7 +340,7 @@ fn clients_that_ask_and_do_not_read_take_no_more_than_the_bound() {
     for (arguments, most_mib) in usual.into_iter().chain([(&["--unsent-mb", "1"][..], 100)]) {
         let server = Server::tcp(arguments);
         let mut beside = server.greet(json!({}));
-        let mut deaf = Deaf::new(&server, if is_whole() { 100 } else { 40 });
+        let mut deaf = Deaf::new(&server, if is_whole() { 100 } else { 20 });
         deaf.pour(&server, &mut beside);
         let peak = peak_mib(&server);
         assert!(peak < most_mib, "{peak} MiB at most, with {arguments:?}");

@@ -16,7 +16,7 @@ use crate::common::{self, Server};
 const WORKERS: usize = 8;
 
 /// Of so many mutants one is tried, unless all are asked for.
-const SAMPLE: usize = 24;
+const SAMPLE: usize = 48;
 
 /// How many checks that must pass are made beside those that must fail: the next ones of the list.
 const BYSTANDERS: usize = 2;
