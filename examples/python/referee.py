@@ -27,7 +27,7 @@ class Plyd:
         print(json.dumps(request), file=self.process.stdin, flush=True)
         for line in self.process.stdout:
             message = json.loads(line)
-            if message.get("id") != request["id"] or message["type"] == "info":
+            if message.get("id") != request["id"] or message["type"] in ("info", "notice"):
                 continue
             if message["type"] == "error":
                 raise ValueError(f"{message['code']} at {message.get('pointer')}: {message['message']}")

@@ -17,7 +17,7 @@ class Ijk(RefereeTest):
     def test_plays_both_versions_and_modes(self):
         for version, mode in sampled(VERSIONS):
             with self.subTest(version=version, mode=mode):
-                self.given_time(lambda seconds: self.check_game(version, mode, seconds), 0.2, 0.5, 2)
+                self.given_time(lambda seconds: self.check_game(version, mode, seconds), 0.3, 0.8, 2)
 
     def check_game(self, version, mode, seconds):
         (first, report), warning = self.run_referee("ijk.py", version, mode, 24, seconds)
