@@ -61,7 +61,7 @@ fn peak_mib(server: &Server) -> u64 {
 #[test]
 fn clients_that_flood_large_lines_are_read_no_faster_than_they_are_answered() {
     // They would be too much if they waited decoded, 15 MB each.
-    let count = if is_whole() { 60 } else { 10 };
+    let count = if is_whole() { 60 } else { 15 };
     let server = Server::tcp(&[]);
     let clients: Vec<_> = (0..2)
         .map(|_| {
@@ -340,7 +340,7 @@ fn clients_that_ask_and_do_not_read_take_no_more_than_the_bound() {
     for (arguments, most_mib) in usual.into_iter().chain([(&["--unsent-mb", "1"][..], 100)]) {
         let server = Server::tcp(arguments);
         let mut beside = server.greet(json!({}));
-        let mut deaf = Deaf::new(&server, if is_whole() { 100 } else { 20 });
+        let mut deaf = Deaf::new(&server, if is_whole() { 100 } else { 40 });
         deaf.pour(&server, &mut beside);
         let peak = peak_mib(&server);
         assert!(peak < most_mib, "{peak} MiB at most, with {arguments:?}");

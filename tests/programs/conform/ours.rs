@@ -88,11 +88,11 @@ const OF_OTHERS: [&str; 6] = [
 
 /// Two parts of the groups of checks; the groups that stand in neither are the third. The parts are checked
 /// at once, each on a server of its own: the checks of a server that is called run one by one, and most wait.
-const PARTS: [&[&str]; 2] = [&TIMED, &["search/", "races/", "rules/", "preparation/"]];
+const PARTS: [&[&str]; 2] = [&["time/", FAIRNESS], &["search/", "races/", "rules/", "preparation/"]];
 
-/// The groups of what is timed. The second keeps all cores busy for as long as it lasts and is checked only
-/// if all is asked for: `tests/it/wire_shares.rs` tests how the daemon shares cores, too.
-const TIMED: [&str; 2] = ["time/", "fairness/"];
+/// This group keeps all cores busy for as long as it lasts, so it is checked only if all is asked for:
+/// `tests/it/wire_shares.rs` tests how the daemon shares cores, too.
+const FAIRNESS: &str = "fairness/";
 
 /// What holds for every message, whatever it is about: checked in each part.
 const OF_MESSAGES: [&str; 18] = [
@@ -125,7 +125,7 @@ pub(crate) fn our_daemon_passes_over_tcp(part: usize) {
     let is_rest = |group: &&str| ![OF_BOTS, OF_DIALERS].contains(group) && !PARTS.concat().contains(group);
     let rest: Vec<&str> = all.into_iter().filter(is_rest).collect();
     let mut groups = [PARTS.get(part).copied().unwrap_or(&rest), &OF_MESSAGES].concat();
-    groups.retain(|&group| group != TIMED[1] || common::is_whole());
+    groups.retain(|&group| group != FAIRNESS || common::is_whole());
     suite(&groups, &[&format!("tcp={}", server.address())], &skipped);
 }
 
