@@ -8,9 +8,9 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use plyd::bits::{Bits, Colours};
 use plyd::cli::columns::{Columns, grouped};
 use plyd::game::{Game, Root, Rules, Setting, Turn};
-use plyd::games::bits::{Bits, Colours};
 use plyd::games::colosseum::rules::Colosseum;
 use plyd::games::colosseum::setup::{Setup, StartWalls};
 use plyd::games::ijk::eval::Lead;

@@ -12,9 +12,9 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::{Value, json};
 
+use plyd::bits::{Bits, Colours};
 use plyd::cli::columns::{Columns, grouped};
 use plyd::game::{Game, Turn};
-use plyd::games::bits::{Bits, Colours};
 use plyd::games::isolation::rules::{Isolation, Position};
 use plyd::games::isolation::solver::{Solver, expected_nodes};
 use plyd::search::Control;

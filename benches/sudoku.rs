@@ -41,7 +41,7 @@ struct Args {
 
 macro_rules! boards {
     ($($name:literal)*) => {
-        [$(($name, include_str!(concat!("../crates/games/src/sudoku/boards/", $name, ".txt")))),*]
+        [$(($name, include_str!(concat!("../crates/games/sudoku/src/boards/", $name, ".txt")))),*]
     };
 }
 

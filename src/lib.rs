@@ -28,7 +28,7 @@
 //! and reports flow back as lines. The crates, in reading order; each knows those above it at most:
 //!
 //! 1. [`plyd_core`]: what a game is, the searches, games and players as objects, and boards as pictures.
-//! 2. [`plyd_games`]: the registry, one folder a game.
+//! 2. [`plyd_games`]: the registry, and below it a crate a game, which knows the core alone.
 //! 3. [`plyd_protocol`]: the types of the wire and their decoder; [`framing`] finds the lines. It knows no
 //!    game, and the two above know no protocol.
 //! 4. [`plyd_client`]: the protocol from the other end, which knows nothing but the wire.
@@ -49,7 +49,7 @@
 //!
 //! # Invariants
 //!
-//! 1. `plyd_core` and `plyd_games` do no I/O and know neither JSON nor tokio; the only clock is
+//! 1. `plyd_core` and the games do no I/O and know neither JSON nor tokio; the only clock is
 //!    [`search::clock`]. `tests/it/layout.rs` holds this and the arrows between crates, and finds circles
 //!    between the modules of each folder. There is none: the daemon has layers, too, which [`plyd_daemon`]
 //!    describes, and whatever decides in it is the lowest, one value under one lock.
@@ -87,7 +87,9 @@
 //!   as it fills: this gives what a pool of the process would, without sharing between threads.
 //! - *Threads of one search are spawned anew at each iteration*, scoped to it: tens of microseconds at depths
 //!   that take milliseconds, and no thread can outlive what it borrows.
-//! - *The L Game's retrograde solution is in its folder*: it works on masks of token pairs, a hundred times
+//! - *Each game is a crate*, as the games are most of what a build compiles: their crates are compiled side by
+//!   side, and an edit of one leaves the others alone.
+//! - *The L Game's retrograde solution is in its crate*: it works on masks of token pairs, a hundred times
 //!   faster than a generic one would; a shared `search::retrograde` waits for a second game that wants it.
 //! - *A solver is a second opinion* ([`search::proving::Prover`]), not a `probe` at each node: it decides
 //!   root moves for milliseconds to seconds, and shares the clock with the search or runs beside it.
@@ -101,7 +103,7 @@ pub use plyd_bridge as bridge;
 pub use plyd_client as client;
 pub use plyd_conform as conform;
 pub use plyd_core::{
-    effort, engine, game, learning, nim, options, play, review, score, search, svg, zobrist,
+    bits, effort, engine, flood, game, learning, nim, options, play, review, score, search, svg, zobrist,
 };
 pub use plyd_daemon as daemon;
 pub use plyd_games as games;

@@ -3,13 +3,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 /** The looks of plyd's games and of a new one, by folder; from texts as the server has them, from which no import leads anywhere. */
-const folders = ['../../crates/games/src/', '../../src/cli/new_game/template/'].map((path) => new URL(path, import.meta.url));
-const files = folders.flatMap((folder) => readdirSync(folder).map((name) => [name, new URL(`${name}/look.js`, folder)]))
+const folders = [['../../crates/games/', 'src/'], ['../../src/cli/new_game/template/', '']].map(([path, below]) => [new URL(path, import.meta.url), below]);
+const files = folders.flatMap(([folder, below]) => readdirSync(folder).map((name) => [name, new URL(`${name}/${below}look.js`, folder)]))
 	.filter(([, file]) => existsSync(file));
 const looks = Object.fromEntries(await Promise.all(files.map(async ([name, file]) => [
 	name, await import(`data:text/javascript,${encodeURIComponent(readFileSync(file, 'utf8'))}`),
 ])));
-const { parts: lParts } = looks.l_game;
+const { parts: lParts } = looks['l-game'];
 const { parts: wallParts } = looks.colosseum;
 
 const cells = (move) => lParts(move).cells.map((cell) => cell.join()).sort().join(' ');

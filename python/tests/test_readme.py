@@ -41,7 +41,8 @@ class Readme(unittest.TestCase):
     def test_the_referee_plays_to_the_end(self):
         lines = self.example("referee.py")
         self.assertRegex(lines[-1], r"^(plyd|random) cannot move and loses$")
-        self.assertGreater(len(lines), 10)
+        # Against random moves it may be over after a few.
+        self.assertGreater(len(lines), 4)
 
     def test_the_analysis_streams_and_ends(self):
         arguments = "isolation --rules preset=11x9 --moves d4,b3 --lines 2 --seconds 0.3".split()

@@ -21,7 +21,7 @@ const PARTS: u32 = 100;
 #[command(after_help = "\
 Examples:
   plyd train ijk --rules preset=v2-4x4 --games 1000
-  plyd train ijk --rules preset=v2-4x4 --games 100000 --state ijk.json --out crates/games/src/ijk/tuples-det.bin
+  plyd train ijk --rules preset=v2-4x4 --games 100000 --state ijk.json --out crates/games/ijk/src/tuples-det.bin
   plyd train ijk --rules preset=v2-4x4,mode=nondet --depth 1 --seed 7 --json
 
 An evaluator with tables begins with empty ones and learns their entries by self-play of a shallow search \

@@ -82,7 +82,7 @@ export async function visit({ server: { url }, browser }, options = {}, game = '
     await context.route(`${url}**`, (route) => {
       const path = new URL(route.request().url()).pathname;
       const look = /^\/games\/(.+)\.js$/.exec(path);
-      if (look) return route.fulfill({ headers: policy, path: `${root}crates/games/src/${look[1].replace('-', '_')}/look.js` });
+      if (look) return route.fulfill({ headers: policy, path: `${root}crates/games/${look[1]}/src/look.js` });
       return route.fulfill({ headers: policy, path: `${PAGE}${path === '/' ? '/index.html' : path}` });
     });
   }

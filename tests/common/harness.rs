@@ -10,7 +10,7 @@ use std::{env, thread};
 pub(crate) type Test = (&'static str, fn());
 
 /// How many tests run at once: they wait for other processes more than they compute.
-const WORKERS: usize = 8;
+const WORKERS: usize = 10;
 
 /// Runs the tests, in their order, and says on stderr how each ended. As with the usual harness, the first
 /// argument that is no flag is a part of the names of those to run.

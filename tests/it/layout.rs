@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each crate with its folder and the crates of this workspace that it may know.
+/// Each crate with its folder and the crates of this workspace that it may know; those of the games come to
+/// them, each of which knows the core alone.
 const CRATES: [(&str, &str, &[&str]); 12] = [
     ("plyd-core", "crates/core", &[]),
-    ("plyd-games", "crates/games", &["plyd-core"]),
+    (GAMES, "crates/games", &["plyd-core"]),
     ("plyd-protocol", "protocol", &[]),
     ("plyd-client", "crates/client", &["plyd-protocol"]),
     ("plyd-bridge", "crates/bridge", &["plyd-core", "plyd-protocol"]),
@@ -41,8 +42,8 @@ const CRATES: [(&str, &str, &[&str]); 12] = [
     ),
 ];
 
-/// The crates of the searches and the games, which are functions of their arguments and the clock.
-const FUNCTIONAL: [&str; 2] = ["plyd-core", "plyd-games"];
+/// The crate that knows those of all games, which are in its folder.
+const GAMES: &str = "plyd-games";
 
 /// All that they may know of others, on any system, directly or below: a mathematical library, what
 /// prefetches memory, and what reads the CPU time of a thread.
@@ -80,6 +81,41 @@ const LIB: &str = "lib";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
+
+/// A crate of this workspace.
+struct Crate {
+    name: String,
+    folder: PathBuf,
+    known: BTreeSet<String>,
+    /// It is a function of its arguments and the clock: one of the searches or the games.
+    is_functional: bool,
+    is_game: bool,
+}
+
+fn crates() -> Vec<Crate> {
+    let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect();
+    let mut crates: Vec<Crate> = CRATES
+        .iter()
+        .map(|(name, folder, known)| Crate {
+            name: (*name).to_owned(),
+            folder: root().join(folder),
+            known: names(known),
+            is_functional: ["plyd-core", GAMES].contains(name),
+            is_game: false,
+        })
+        .collect();
+    let all = crates.iter().position(|one| one.name == GAMES).unwrap();
+    for entry in fs::read_dir(&crates[all].folder).unwrap() {
+        let folder = entry.unwrap().path();
+        if folder.join("Cargo.toml").is_file() {
+            let name = format!("plyd-{}", folder.file_name().unwrap().to_str().unwrap());
+            crates[all].known.insert(name.clone());
+            let known = names(&["plyd-core"]);
+            crates.push(Crate { name, folder, known, is_functional: true, is_game: true });
+        }
+    }
+    crates
 }
 
 /// The names of what a manifest needs to build, on any system; what tests need is left out.
@@ -130,14 +166,13 @@ fn below(names: BTreeSet<String>, packages: &BTreeMap<String, BTreeSet<String>>)
 #[test]
 fn crates_know_only_those_above_them() {
     let packages = locked(&fs::read_to_string(root().join("Cargo.lock")).unwrap());
-    for (name, folder, allowed) in CRATES {
-        let manifest = fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
-        let known = dependencies(&manifest);
-        let (ours, others): (BTreeSet<&str>, BTreeSet<&str>) =
-            known.iter().map(String::as_str).partition(|of| of.starts_with("plyd-"));
-        assert_eq!(ours, allowed.iter().copied().collect(), "{name}");
-        if FUNCTIONAL.contains(&name) {
-            let all = below(others.into_iter().map(str::to_owned).collect(), &packages);
+    for Crate { name, folder, known, is_functional, .. } in crates() {
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let (ours, others): (BTreeSet<String>, BTreeSet<String>) =
+            dependencies(&manifest).into_iter().partition(|of| of.starts_with("plyd-"));
+        assert_eq!(ours, known, "{name}");
+        if is_functional {
+            let all = below(others, &packages);
             let more: Vec<&String> = all.iter().filter(|of| !LIBRARIES.contains(&of.as_str())).collect();
             assert!(more.is_empty(), "{name} knows {more:?}");
         }
@@ -178,9 +213,9 @@ fn impure(module: &str, code: &str) -> Vec<&'static str> {
 #[test]
 fn the_searches_and_the_games_do_no_io_and_read_time_in_one_place() {
     let (mut seen, mut found) = (0, Vec::new());
-    for (name, folder, _) in CRATES.iter().filter(|(name, ..)| FUNCTIONAL.contains(name)) {
+    for Crate { name, folder, .. } in crates().into_iter().filter(|one| one.is_functional) {
         let mut files = Vec::new();
-        collect(&root().join(folder).join("src"), &mut Vec::new(), &mut files);
+        collect(&folder.join("src"), &mut Vec::new(), &mut files);
         seen += files.len();
         for (path, code) in files {
             let module = path.join("::");
@@ -202,18 +237,18 @@ fn the_searches_and_the_games_do_no_io_and_read_time_in_one_place() {
 }
 
 /// A folder's own file and its modules may know each other: that is how one value is written with a file a
-/// concept, such as the daemon's `State`.
+/// concept, such as the daemon's `State`. So may those of a game's crate, which are about its rules.
 #[test]
 fn no_modules_know_each_other_in_a_circle() {
     let mut seen = 0;
-    for (name, folder, _) in CRATES {
-        let source = Path::new(folder).join("src");
+    for Crate { name, folder, is_game, .. } in crates() {
+        let source = folder.join("src");
         let mut files = Vec::new();
-        collect(&root().join(&source), &mut Vec::new(), &mut files);
+        collect(&source, &mut Vec::new(), &mut files);
         let above = files.iter().flat_map(|(path, _)| (0..path.len()).map(|depth| path[..depth].to_vec()));
         let folders: BTreeSet<Vec<String>> = above.collect();
         for within in folders {
-            let mut left = modules(&files, &within);
+            let mut left = modules(&files, &within, !is_game);
             seen += left.len();
             // Whoever knows nobody who is left cannot be in a circle.
             loop {
@@ -272,9 +307,13 @@ fn daemon_files() -> Vec<(Vec<String>, String)> {
 }
 
 /// The modules of a folder, each with those of the same folder that it names, itself or in its own folder. A
-/// name that the folder's file only passes on is its module's. Of a crate the file `lib` is a module, too, if
-/// others name what it defines.
-fn modules(files: &[(Vec<String>, String)], within: &[String]) -> BTreeMap<String, BTreeSet<String>> {
+/// name that the folder's file only passes on is its module's. Of a crate the file `lib` is a module, too, if it
+/// is to be one and others name what it defines.
+fn modules(
+    files: &[(Vec<String>, String)],
+    within: &[String],
+    with_lib: bool,
+) -> BTreeMap<String, BTreeSet<String>> {
     let depth = within.len();
     let inside = files.iter().filter(|(path, _)| path.len() > depth && path.starts_with(within));
     let mut known: BTreeMap<String, BTreeSet<String>> =
@@ -287,7 +326,7 @@ fn modules(files: &[(Vec<String>, String)], within: &[String]) -> BTreeMap<Strin
             names.entry(name).or_insert(module);
         }
     }
-    if within.is_empty() {
+    if within.is_empty() && with_lib {
         let of_lib = known.keys().filter(|module| is_used(own, module)).cloned().collect();
         names.extend(defined(own).map(|name| (name, LIB.to_owned())));
         known.insert(LIB.to_owned(), of_lib);
@@ -412,7 +451,7 @@ fn a_circle_through_what_a_file_passes_on_or_defines_is_found() {
         file(&["b"], "use crate::{Other, std};\n"),
         file(&["c"], "use crate::{Match, new};\n"),
     ];
-    let known = modules(&files, &[]);
+    let known = modules(&files, &[], true);
     let of = |module: &str| known[module].iter().map(String::as_str).collect::<Vec<_>>();
     assert_eq!([of("a"), of("b"), of("c"), of(LIB)], [vec!["b"], vec!["a"], vec![LIB], vec!["c"]]);
 }

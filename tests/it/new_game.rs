@@ -13,7 +13,7 @@ use plyd::engine::conformance;
 use plyd::games::REGISTRY;
 
 #[allow(unreachable_pub, reason = "the template is public where it is written to")]
-#[path = "../../src/cli/new_game/template/my_game/mod.rs"]
+#[path = "../../src/cli/new_game/template/my_game/lib.rs"]
 mod my_game;
 
 // The names of games below are such as nobody's game has, so that the tests pass beside any game.
@@ -36,7 +36,7 @@ impl Folder {
         let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
         fs::create_dir_all(folder.0.join("crates/games/src")).unwrap();
         fs::create_dir_all(folder.0.join("crates/core")).unwrap();
-        for file in ["Cargo.toml", "Cargo.lock", "crates/games/src/lib.rs"] {
+        for file in ["Cargo.toml", "Cargo.lock", "crates/games/Cargo.toml", "crates/games/src/lib.rs"] {
             fs::copy(ours.join(file), folder.0.join(file)).unwrap();
         }
         folder
@@ -158,29 +158,30 @@ fn a_game_is_added_to_a_clone() {
     let after = clone.files();
     let new: Vec<&str> =
         after.keys().filter(|path| !before.contains_key(*path)).map(|path| path.to_str().unwrap()).collect();
-    let game = "crates/games/src/five_untaken";
+    let game = "crates/games/five-untaken";
     let files =
-        ["eval.rs", "levels.txt", "look.js", "mod.rs", "notation.rs", "oracle.rs", "perft.txt", "rules.rs"];
-    let expected: Vec<String> = files.iter().map(|file| format!("{game}/{file}")).collect();
+        ["eval.rs", "levels.txt", "lib.rs", "look.js", "notation.rs", "oracle.rs", "perft.txt", "rules.rs"];
+    let source = files.iter().map(|file| format!("{game}/src/{file}"));
+    let expected: Vec<String> = [format!("{game}/Cargo.toml")].into_iter().chain(source).collect();
     assert_eq!(new[0], game);
-    assert_eq!(new[1..], expected);
+    assert!(new[1..].iter().filter(|path| !path.ends_with("/src")).eq(&expected), "{new:?}");
     for file in &expected {
         assert!(output.contains(&format!("/{file}\n")), "{output}");
         assert!(!after[Path::new(file)].contains("my-game"), "{file}");
     }
-    assert!(after[Path::new(&format!("{game}/mod.rs"))].contains("name: \"five-untaken\""));
+    assert!(after[Path::new(&format!("{game}/src/lib.rs"))].contains("name: \"five-untaken\""));
     let changed: Vec<&PathBuf> = before.keys().filter(|path| after[*path] != before[*path]).collect();
-    assert_eq!(changed, [Path::new("crates/games/src/lib.rs")]);
-    let registry = &after[changed[0]];
-    assert!(registry.contains("\npub mod five_untaken;\n"), "{registry}");
-    let (_, list) = registry.split_once("pub static REGISTRY").unwrap();
+    assert_eq!(changed, [Path::new("crates/games/Cargo.toml"), Path::new("crates/games/src/lib.rs")]);
+    let dependency = "\nplyd-five-untaken = { path = \"five-untaken\", version = ";
+    assert!(after[changed[0]].contains(dependency), "{}", after[changed[0]]);
+    let list = &after[changed[1]];
     for game in ["l_game", "isolation", "sudoku", "colosseum", "ijk", "five_untaken"] {
-        assert!(list.contains(&format!("&{game}::ENTRY")), "{list}");
+        assert!(list.contains(&format!("\n    {game} = plyd_{game},\n")), "{list}");
     }
     for words in [
         "cargo run --release -- go five-untaken",
         "PLYD_GAME=five-untaken cargo test --test it conformance\n",
-        "cargo test -p plyd-games five_untaken\n",
+        "cargo test -p plyd-five-untaken\n",
         "adding-a-game.md",
     ] {
         assert!(output.contains(words), "{output}");
@@ -217,14 +218,11 @@ fn a_game_becomes_a_crate_of_its_own() {
             ("mine/.gitignore", "/target".to_owned()),
             ("mine/README.md", "cargo run -- go tic-untaken".to_owned()),
             ("mine/src/main.rs", "main_with(&[&tic_untaken::ENTRY])".to_owned()),
-            ("mine/src/tic_untaken/mod.rs", "name: \"tic-untaken\"".to_owned()),
+            ("mine/src/lib.rs", "name: \"tic-untaken\"".to_owned()),
         ] {
             assert!(text(path).contains(&words), "{path} without {words}: {}", text(path));
         }
-        assert!(
-            output.contains("wrote mine/src/tic_untaken/rules.rs") && output.contains("cd mine"),
-            "{output}"
-        );
+        assert!(output.contains("wrote mine/src/rules.rs") && output.contains("cd mine"), "{output}");
         assert!(files.values().all(|text| !text.contains("my-game") && !text.contains("my_game")));
         fs::remove_dir_all(outside.0.join("mine")).unwrap();
     }
@@ -268,6 +266,8 @@ fn names_that_are_none_are_refused() {
         "std",
         "self",
         "tests",
+        "games",
+        "ladder",
         &long,
     ];
     for name in names.into_iter().chain(REGISTRY.iter().map(|entry| entry.name)) {
@@ -292,14 +292,13 @@ fn names_that_are_none_are_refused() {
 #[test]
 fn nothing_that_is_there_is_overwritten() {
     let clone = Folder::checkout();
-    let games = clone.0.join("crates/games/src");
+    let games = clone.0.join("crates/games");
     fs::create_dir(games.join("untaken")).unwrap();
-    fs::write(games.join("one_untaken.rs"), "//! One.").unwrap();
-    symlink("nowhere", games.join("two_untaken")).unwrap();
+    fs::write(games.join("one-untaken"), "one").unwrap();
+    symlink("nowhere", games.join("two-untaken")).unwrap();
     for name in ["untaken", "one-untaken", "two-untaken"] {
         assert!(clone.refused("", &[name], 2).contains("is there already"), "{name}");
     }
-    assert!(clone.refused("", &["bits"], 1).contains("module `bits` already"));
     fs::create_dir(clone.0.join("empty")).unwrap();
     fs::write(clone.0.join("file"), "text").unwrap();
     symlink("nowhere", clone.0.join("link")).unwrap();
@@ -320,6 +319,7 @@ fn a_crate_of_its_own_is_not_put_among_those_of_plyd() {
         ("", "./crates/../crates/untaken/"),
         ("crates", "untaken"),
         ("crates/core", "../untaken"),
+        ("crates", "games/untaken"),
         ("", linked.to_str().unwrap()),
     ] {
         let output = clone.refused(below, &["untaken", "--crate", folder], 2);
@@ -361,16 +361,26 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     }
     let registry = clone.0.join("crates/games/src/lib.rs");
     let text = fs::read_to_string(&registry).unwrap();
-    for broken in ["", "pub mod a;\n", "pub mod a;\npub static REGISTRY: &[&Entry] = games();\n"] {
+    for broken in ["", "pub mod a;\n", "games! {}\n"] {
         fs::write(&registry, broken).unwrap();
         assert!(clone.refused("", &["untaken"], 1).contains("lib.rs: it has no"), "{broken}");
     }
-    fs::write(&registry, text.replace("pub mod ijk;", "pub mod untaken;\npub mod ijk;")).unwrap();
-    assert!(clone.refused("", &["untaken"], 1).contains("module `untaken` already"));
+    fs::write(&registry, text.replace("    ijk = ", "    untaken = a,\n    ijk = ")).unwrap();
+    assert!(clone.refused("", &["untaken"], 1).contains("game `untaken` already"));
     fs::write(&registry, text).unwrap();
+    let manifest = clone.0.join("crates/games/Cargo.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    for (broken, words) in [
+        ("".to_owned(), "Cargo.toml: it has no list"),
+        (text.replace("plyd-ijk", "plyd-untaken"), "needs `plyd-untaken` already"),
+    ] {
+        fs::write(&manifest, &broken).unwrap();
+        assert!(clone.refused("", &["untaken"], 1).contains(words), "{broken}");
+    }
+    fs::write(&manifest, text).unwrap();
     // Whoever may do everything may write to them, too.
-    let games = clone.0.join("crates/games/src");
-    for (path, mode) in [(&games, 0o555), (&registry, 0o444)] {
+    let (games, source) = (clone.0.join("crates/games"), clone.0.join("crates/games/src"));
+    for (path, mode) in [(&games, 0o555), (&source, 0o555), (&manifest, 0o444), (&registry, 0o444)] {
         let before = path.metadata().unwrap().permissions();
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
         if !rustix::process::geteuid().is_root() {
@@ -383,5 +393,5 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     fs::set_permissions(&registry, mode.clone()).unwrap();
     clone.done("", &["untaken"]);
     assert_eq!(registry.metadata().unwrap().permissions().mode() & 0o777, mode.mode());
-    assert_eq!(clone.files().len(), before.len() + 9);
+    assert_eq!(clone.files().len(), before.len() + 11);
 }

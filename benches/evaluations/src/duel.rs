@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use plyd::game::{Game, Side, Turn};
-use plyd::games::bits::Bits;
+use plyd::bits::Bits;
 use plyd::games::isolation::rules::Position;
 use plyd::games::isolation::solver::{Solver, expected_nodes};
 use plyd::search::Control;

@@ -1,6 +1,6 @@
 //! The positions that are searched.
 
-use plyd::games::bits::Colours;
+use plyd::bits::Colours;
 use plyd::games::isolation::notation::Layout;
 use plyd::games::isolation::rules::{Isolation, Position};
 

@@ -25,7 +25,8 @@
 //! order:
 //!
 //! 1. [`game`]: what a game is, as traits and plain values; [`score`] and [`zobrist`] are its arithmetic, and
-//!    [`effort`] bounds its work, and [`svg`] draws its boards.
+//!    [`effort`] bounds its work, and [`svg`] draws its boards; [`bits`] and [`flood`] are sets of cells, and
+//!    what is reached from them.
 //! 2. [`options`]: what players take; [`options::weights`] are the evaluations' own.
 //! 3. [`search`]: the searches, generic over game and evaluation.
 //! 4. [`learning`]: what an evaluation with tables learns from its own games.
@@ -35,10 +36,12 @@
 //!
 //! Each module depends only on those above it in this list.
 
+pub mod bits;
 #[cfg(test)]
 mod chase;
 pub mod effort;
 pub mod engine;
+pub mod flood;
 pub mod game;
 pub mod learning;
 pub mod nim;

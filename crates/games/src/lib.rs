@@ -1,4 +1,4 @@
-//! The games that plyd plays: a folder each, and one line each in the [`REGISTRY`].
+//! The games that plyd plays: a crate each, in a folder beside this file's, and one line each in the [`REGISTRY`].
 //!
 //! # Where to begin
 //!
@@ -43,15 +43,8 @@
 
 use plyd_core::engine::Entry;
 
-pub mod bits;
-pub mod colosseum;
 #[cfg(test)]
 mod drafts;
-pub mod flood;
-pub mod ijk;
-pub mod isolation;
-pub mod l_game;
-pub mod sudoku;
 #[cfg(test)]
 mod tests;
 
@@ -66,12 +59,26 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     REGISTRY.iter().copied().find(|entry| entry.name == name)
 }
 
-/// Every game that plyd plays, in the order in which they are listed.
-///
-/// ```
-/// for game in plyd_games::REGISTRY {
-///     println!("{}: {}", game.name, game.about);
-/// }
-/// ```
-pub static REGISTRY: &[&Entry] =
-    &[&l_game::ENTRY, &isolation::ENTRY, &sudoku::ENTRY, &colosseum::ENTRY, &ijk::ENTRY];
+/// The crate of each game as a module, and all of them as a list.
+macro_rules! games {
+    ($($module:ident = $package:ident,)*) => {
+        $(pub use $package as $module;)*
+
+        /// Every game that plyd plays, in the order in which they are listed.
+        ///
+        /// ```
+        /// for game in plyd_games::REGISTRY {
+        ///     println!("{}: {}", game.name, game.about);
+        /// }
+        /// ```
+        pub static REGISTRY: &[&Entry] = &[$(&$module::ENTRY),*];
+    };
+}
+
+games! {
+    l_game = plyd_l_game,
+    isolation = plyd_isolation,
+    sudoku = plyd_sudoku,
+    colosseum = plyd_colosseum,
+    ijk = plyd_ijk,
+}

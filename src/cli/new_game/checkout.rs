@@ -1,14 +1,19 @@
-//! A clone of plyd's repository: where it is, and its registry of games.
+//! A clone of plyd's repository: where it is, and its lists of games.
 
+use std::cmp::Ordering;
 use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The most columns of a line, as in `rustfmt.toml`.
-const COLUMNS: usize = 110;
-/// How the list of the games begins.
-const REGISTRY: &str = "pub static REGISTRY: &[&Entry] =";
+use super::template::Names;
+
+/// How the list of the games begins and ends.
+const REGISTRY: (&str, &str) = ("\ngames! {\n", "}\n");
+/// How the list of what the crate of all games needs begins.
+const DEPENDENCIES: &str = "\n[dependencies]\n";
+/// The version of every crate of the workspace.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A clone of plyd.
 #[derive(Clone, Debug)]
@@ -36,17 +41,23 @@ impl Checkout {
     pub(super) fn that_takes(folder: &Path) -> Option<Self> {
         let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
-        if parent.ends_with("crates") { Self::at(parent.parent()?) } else { None }
+        let crates = parent.parent().filter(|_| parent.ends_with("crates/games")).unwrap_or(&parent);
+        if crates.ends_with("crates") { Self::at(crates.parent()?) } else { None }
     }
 
-    /// The crate of the games.
+    /// The crate of all games, with the crate of each below it.
     pub(super) fn games(&self) -> PathBuf {
-        self.root.join("crates/games/src")
+        self.root.join("crates/games")
     }
 
     /// The file that lists the games.
     pub(super) fn registry(&self) -> PathBuf {
-        self.games().join("lib.rs")
+        self.games().join("src/lib.rs")
+    }
+
+    /// The file that says what the crate of all games needs.
+    pub(super) fn manifest(&self) -> PathBuf {
+        self.games().join("Cargo.toml")
     }
 
     /// The crate of the interfaces.
@@ -65,102 +76,80 @@ impl Checkout {
     }
 }
 
-/// The list of the games with one more, as rustfmt writes it.
+/// The list of the games with one more at its end.
 ///
 /// # Errors
-/// The module is there already, or the list does not look as expected.
-pub(super) fn registered(text: &str, module: &str) -> Result<String, String> {
-    let text = with_module(text, module)?;
-    let unexpected = || format!("it has no `{REGISTRY}` with a list");
-    let from = text.find(REGISTRY).ok_or_else(unexpected)?;
-    let (before, rest) = text.split_at(from);
-    let (list, after) = rest[REGISTRY.len()..].split_once("];").ok_or_else(unexpected)?;
-    let list = list.trim().strip_prefix("&[").ok_or_else(unexpected)?;
-    let mut games: Vec<&str> = list.split(',').map(str::trim).filter(|game| !game.is_empty()).collect();
-    let game = format!("&{module}::ENTRY");
-    games.push(&game);
-    let line = format!("&[{}];", games.join(", "));
-    let list = if REGISTRY.len() + 1 + line.len() <= COLUMNS {
-        format!(" {line}")
-    } else if 4 + line.len() <= COLUMNS {
-        format!("\n    {line}")
-    } else {
-        format!(" &[\n    {},\n];", games.join(",\n    "))
-    };
-    Ok(format!("{before}{REGISTRY}{list}{after}"))
+/// The game is there already, or the list does not look as expected.
+pub(super) fn registered(text: &str, names: Names<'_>) -> Result<String, String> {
+    let (begin, end) = REGISTRY;
+    let unexpected = || format!("it has no list `{}`", begin.trim());
+    let from = text.find(begin).ok_or_else(unexpected)? + begin.len();
+    let to = from + text[from..].find(end).ok_or_else(unexpected)?;
+    let module = names.module;
+    if text[from..to].lines().any(|line| line.trim().starts_with(&format!("{module} ="))) {
+        return Err(format!("it has a game `{module}` already"));
+    }
+    Ok(format!("{}    {module} = plyd_{module},\n{}", &text[..to], &text[to..]))
 }
 
-/// The text with one more module, in the order of their names.
-fn with_module(text: &str, module: &str) -> Result<String, String> {
-    let name = |line: &str| {
-        let line = line.strip_prefix("pub ").unwrap_or(line);
-        Some(line.strip_prefix("mod ")?.strip_suffix(';')?.to_owned())
-    };
-    let mut lines: Vec<&str> = text.lines().collect();
-    let modules: Vec<(usize, String)> =
-        lines.iter().enumerate().filter_map(|(at, line)| Some((at, name(line)?))).collect();
-    if modules.iter().any(|(_, name)| name == module) {
-        return Err(format!("it has a module `{module}` already"));
+/// The manifest of the crate of all games with one more, in the order of their names.
+///
+/// # Errors
+/// The game is there already, or the list does not look as expected.
+pub(super) fn depended_on(text: &str, names: Names<'_>) -> Result<String, String> {
+    let unexpected = || format!("it has no list `{}`", DEPENDENCIES.trim());
+    let from = text.find(DEPENDENCIES).ok_or_else(unexpected)? + DEPENDENCIES.len();
+    let package = format!("plyd-{}", names.name);
+    let listed = text[from..].split_inclusive('\n').take_while(|line| !line.trim().is_empty());
+    let mut to = from;
+    for line in listed {
+        match line.split(['.', ' ', '=']).next().unwrap_or("").cmp(&package) {
+            Ordering::Less => to += line.len(),
+            Ordering::Equal => return Err(format!("it needs `{package}` already")),
+            Ordering::Greater => break,
+        }
     }
-    let Some((last, _)) = modules.last() else { return Err("it has no modules".to_owned()) };
-    let mut at = modules.iter().find(|(_, name)| &**name > module).map_or(last + 1, |(at, _)| *at);
-    // An attribute stays with its module.
-    while at > 0 && lines[at - 1].starts_with("#[") {
-        at -= 1;
-    }
-    let line = format!("pub mod {module};");
-    lines.insert(at, &line);
-    Ok(lines.join("\n") + "\n")
+    let name = names.name;
+    Ok(format!(
+        "{}{package} = {{ path = \"{name}\", version = \"{VERSION}\" }}\n{}",
+        &text[..to],
+        &text[to..]
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEXT: &str = "//! The games.\n\nuse plyd_core::engine::Entry;\n\npub mod chess;\npub mod go;\n#[cfg(test)]\nmod tests;\n\n\
-        /// All.\npub static REGISTRY: &[&Entry] = &[&chess::ENTRY, &go::ENTRY];\n";
+    const HEX: Names<'_> = Names { name: "tic-tac", module: "tic_tac" };
 
     #[test]
-    fn modules_are_in_order_and_attributes_stay_where_they_are() {
-        for (module, between) in [
-            ("bao", "\n\npub mod bao;\npub mod chess;"),
-            ("fanorona", "pub mod chess;\npub mod fanorona;\npub mod go;"),
-            ("shogi", "pub mod go;\npub mod shogi;\n#[cfg(test)]\nmod tests;"),
-            ("zertz", "#[cfg(test)]\nmod tests;\npub mod zertz;\n\n"),
-        ] {
-            let text = registered(TEXT, module).unwrap();
-            assert!(text.contains(between), "{text}");
-            let list = format!("= &[&chess::ENTRY, &go::ENTRY, &{module}::ENTRY];\n");
-            assert!(text.ends_with(&list), "{text}");
+    fn a_game_is_listed_once() {
+        let text = "//! The games.\n\ngames! {\n    go = plyd_go,\n}\n\n#[cfg(test)]\nmod tests {}\n";
+        let after = registered(text, HEX).unwrap();
+        let expected = text.replace("plyd_go,\n", "plyd_go,\n    tic_tac = plyd_tic_tac,\n");
+        assert_eq!(after, expected);
+        assert!(registered(&after, HEX).unwrap_err().contains("game `tic_tac` already"));
+        for text in ["", "games! {", "games! {\n}\n", "\ngames! {\n    go = plyd_go,"] {
+            assert!(registered(text, HEX).unwrap_err().contains("no list `games! {`"), "{text}");
         }
     }
 
     #[test]
-    fn a_long_list_is_broken_as_rustfmt_breaks_it() {
-        let long = |length: usize| "m".repeat(length);
-        let text = registered(TEXT, &long(35)).unwrap();
-        assert!(text.contains("= &[&chess::ENTRY, &go::ENTRY, &mmm"), "{text}");
-        let text = registered(TEXT, &long(50)).unwrap();
-        assert!(text.contains("=\n    &[&chess::ENTRY, &go::ENTRY, &mmm"), "{text}");
-        let text = registered(TEXT, &long(80)).unwrap();
-        assert!(text.contains("= &[\n    &chess::ENTRY,\n    &go::ENTRY,\n    &mmm"), "{text}");
-        assert!(text.ends_with("m::ENTRY,\n];\n"), "{text}");
-        let again = registered(&text, "hex").unwrap();
-        assert!(again.ends_with("m::ENTRY,\n    &hex::ENTRY,\n];\n"), "{again}");
-    }
-
-    #[test]
-    fn what_is_no_list_of_games_is_left_alone() {
-        for (text, module, words) in [
-            (TEXT, "go", "module `go` already"),
-            (TEXT, "tests", "module `tests` already"),
-            ("", "hex", "no modules"),
-            ("mod a;\n", "hex", "no `pub static REGISTRY"),
-            ("mod a;\npub static REGISTRY: &[&Entry] = all();\n", "hex", "no `pub static REGISTRY"),
-            ("mod a;\npub static REGISTRY: &[&Entry] = all([]);\n", "hex", "no `pub static REGISTRY"),
+    fn what_is_needed_is_in_order() {
+        let line = format!("plyd-tic-tac = {{ path = \"tic-tac\", version = \"{VERSION}\" }}\n");
+        for (before, after) in [
+            ("", ""),
+            ("plyd-core.workspace = true\nplyd-go = { path = \"go\" }\n", ""),
+            ("plyd-go = { path = \"go\" }\n", "plyd-zertz.workspace = true\n"),
+            ("", "tokio.workspace = true\n\n[dev-dependencies]\na.workspace = true\n"),
+            ("plyd-tic = { path = \"tic\" }\n", "plyd-tic-tac-toe = { path = \"tic-tac-toe\" }\n"),
         ] {
-            let message = registered(text, module).unwrap_err();
-            assert!(message.contains(words), "{message}");
+            let begin = "[package]\nname = \"plyd-games\"\n\n[dependencies]\n";
+            let text = depended_on(&format!("{begin}{before}{after}"), HEX).unwrap();
+            assert_eq!(text, format!("{begin}{before}{line}{after}"));
+            assert!(depended_on(&text, HEX).unwrap_err().contains("`plyd-tic-tac` already"));
         }
+        assert!(depended_on("[package]\n", HEX).unwrap_err().contains("no list `[dependencies]`"));
     }
 }

@@ -18,7 +18,7 @@ use super::registry;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd new-game hex                     in a clone of plyd: writes crates/games/src/hex and registers it
+  plyd new-game hex                     in a clone of plyd: writes the crate crates/games/hex and registers it
   plyd new-game hex --crate hex --plyd ~/plyd
                                         writes the folder hex: a program that is plyd with this game
 
@@ -85,7 +85,7 @@ fn package(
     advise(out, &checkout)
 }
 
-/// Writes a folder of the clone around the current folder, and adds the game to the list.
+/// Writes a crate of the clone around the current folder, and adds the game to the lists.
 fn folder(names: Names<'_>, out: &mut impl Write) -> Result<(), Failure> {
     let checkout = Checkout::around()?.ok_or_else(|| {
         Failure::Usage(format!(
@@ -94,31 +94,45 @@ fn folder(names: Names<'_>, out: &mut impl Write) -> Result<(), Failure> {
             names.name
         ))
     })?;
-    let folder = checkout.games().join(names.module);
+    let folder = checkout.games().join(names.name);
     is_free(&folder)?;
-    is_free(&folder.with_extension("rs"))?;
-    let registry = checkout.registry();
-    let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("{}: {error}", registry.display()));
-    let text = fs::read_to_string(&registry).map_err(|error| failed(&error))?;
-    let text = checkout::registered(&text, names.module).map_err(|error| failed(&error))?;
-    let registered = Draft::file(&registry, &text).map_err(|error| failed(&error))?;
-    let files = names.game();
+    let registry = change(checkout.registry(), |text| checkout::registered(text, names))?;
+    let manifest = change(checkout.manifest(), |text| checkout::depended_on(text, names))?;
+    // All or nothing: if one of the three fails, what was done goes.
+    let undone = change(checkout.manifest(), |text| Ok(text.to_owned()))?;
+    let files = names.member();
     write(&folder, &files)?;
-    if let Err(error) = registered.publish() {
-        // All or nothing: what was just written goes.
+    let listed = publish(manifest).and_then(|()| {
+        publish(registry).inspect_err(|_| {
+            let _as_far_as_possible = undone.publish();
+        })
+    });
+    listed.inspect_err(|_| {
         let _it_was_ours = fs::remove_dir_all(&folder);
-        return Err(failed(&error));
-    }
+    })?;
     list(out, &folder, &files)?;
     let name = names.name;
     writeln!(
         out,
-        "changed {}\n\nNext:\n  cargo run --release -- go {name} --time 1s\n  cargo run --release -- gui\n  \
-         PLYD_GAME={name} cargo test --test it conformance\n  cargo test -p plyd-games {module}",
-        registry.display(),
-        module = names.module,
+        "changed {}\nchanged {}\n\nNext:\n  cargo run --release -- go {name} --time 1s\n  cargo run --release -- gui\n  \
+         PLYD_GAME={name} cargo test --test it conformance\n  cargo test -p plyd-{name}",
+        checkout.manifest().display(),
+        checkout.registry().display(),
     )?;
     advise(out, &checkout)
+}
+
+/// A file with a change, to be published.
+fn change(path: PathBuf, change: impl FnOnce(&str) -> Result<String, String>) -> Result<Draft, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("{}: {error}", path.display()));
+    let text = fs::read_to_string(&path).map_err(|error| failed(&error))?;
+    let text = change(&text).map_err(|error| failed(&error))?;
+    Draft::file(&path, &text).map_err(|error| failed(&error))
+}
+
+fn publish(draft: Draft) -> Result<(), Failure> {
+    let path = draft.path().to_owned();
+    draft.publish().map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))
 }
 
 fn advise(out: &mut impl Write, checkout: &Checkout) -> Result<(), Failure> {

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::template::File;
 
@@ -41,8 +42,15 @@ impl Draft {
     /// A place in the same folder, so that the draft can be moved from there at once.
     fn beside(to: &Path) -> io::Result<Self> {
         let name = to.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no name"))?;
-        let name = format!(".{}.{}.new", name.display(), process::id());
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".{}.{}.{number}.new", name.display(), process::id());
         Ok(Self { at: to.with_file_name(name), to: to.to_owned() })
+    }
+
+    /// Where it belongs.
+    pub(super) fn path(&self) -> &Path {
+        &self.to
     }
 
     /// Moves it to where it belongs.

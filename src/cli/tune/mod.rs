@@ -28,7 +28,7 @@ use crate::cli::{parse, write_json};
 #[cfg_attr(feature = "fleet", command(mut_arg("nats", |nats| nats.conflicts_with("threads"))))]
 #[command(after_help = "\
 Examples:
-  plyd tune ijk --rules size=4 --nodes 1000 --state ijk.jsonl --out crates/games/src/ijk/weights.txt
+  plyd tune ijk --rules size=4 --nodes 1000 --state ijk.jsonl --out crates/games/ijk/src/weights.txt
   plyd tune isolation --eval territory --rules preset=7x7 --option solver=false --iterations 1000 --threads 2
   plyd tune sudoku --weights parity --option parity=2000 --nodes 2000 --json
 

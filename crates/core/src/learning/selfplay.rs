@@ -5,6 +5,7 @@ use super::td::{Played, Seen};
 use crate::game::{Game, Root, Side, Turn};
 use crate::options::Options;
 use crate::score::Score;
+use crate::search::erased::Erased;
 use crate::search::iterate::Iterate;
 use crate::search::{Control, SearchParams, Searcher};
 use crate::zobrist::SplitMix64;
@@ -29,7 +30,9 @@ pub(crate) fn play<G: Game, N: Network<G>>(
     options: &Options,
     how: &SelfPlay,
 ) -> Played {
-    let mut searcher = Iterate::new(game, network.evaluator(weights), options);
+    // Learning takes minutes once, and a search of its own would lengthen every build.
+    let evaluator = Erased::new(network.evaluator(weights));
+    let mut searcher = Iterate::new(game, evaluator, options);
     let mut random = SplitMix64::new(how.seed);
     let mut seen = Vec::new();
     loop {

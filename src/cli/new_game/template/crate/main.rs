@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-mod my_game;
-
 fn main() -> ExitCode {
     plyd::cli::main_with(&[&my_game::ENTRY])
 }
@@ -12,10 +10,8 @@ fn main() -> ExitCode {
 mod tests {
     use plyd_core::engine::conformance;
 
-    use super::my_game::ENTRY;
-
     #[test]
     fn the_game_passes_the_checks_of_every_game() {
-        conformance::all(&ENTRY).unwrap();
+        conformance::all(&my_game::ENTRY).unwrap();
     }
 }
