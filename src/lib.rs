@@ -87,8 +87,8 @@
 //!   as it fills: this gives what a pool of the process would, without sharing between threads.
 //! - *Threads of one search are spawned anew at each iteration*, scoped to it: tens of microseconds at depths
 //!   that take milliseconds, and no thread can outlive what it borrows.
-//! - *Each game is a crate*, as the games are most of what a build compiles: their crates are compiled side by
-//!   side, and an edit of one leaves the others alone.
+//! - *Each game is a crate*, as the games are most of what a build compiles: they are compiled side by side,
+//!   and an edit of one leaves the others alone.
 //! - *The L Game's retrograde solution is in its crate*: it works on masks of token pairs, a hundred times
 //!   faster than a generic one would; a shared `search::retrograde` waits for a second game that wants it.
 //! - *A solver is a second opinion* ([`search::proving::Prover`]), not a `probe` at each node: it decides

@@ -307,8 +307,8 @@ fn daemon_files() -> Vec<(Vec<String>, String)> {
 }
 
 /// The modules of a folder, each with those of the same folder that it names, itself or in its own folder. A
-/// name that the folder's file only passes on is its module's. Of a crate the file `lib` is a module, too, if it
-/// is to be one and others name what it defines.
+/// name that the folder's file only passes on is its module's. Of a crate the file `lib` is a module, too, if
+/// it is to be one and others name what it defines.
 fn modules(
     files: &[(Vec<String>, String)],
     within: &[String],

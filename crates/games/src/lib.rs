@@ -1,4 +1,5 @@
-//! The games that plyd plays: a crate each, in a folder beside this file's, and one line each in the [`REGISTRY`].
+//! The games that plyd plays: a crate each, in a folder beside this one's `src`, and one line each in the
+//! [`REGISTRY`].
 //!
 //! # Where to begin
 //!

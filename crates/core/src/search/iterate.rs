@@ -18,6 +18,7 @@ use crate::search::roots::{RootMove, Roots, found, is_answered, is_beyond, is_fo
 use crate::search::sort::sort_by_key;
 use crate::search::table::Table;
 use crate::search::thread::{EndOnDrop, Reached, SearchBudget, SearchThread, is_settled};
+use crate::search::time_manager::Deadlines;
 use crate::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, Stats, UNLIMITED, clock};
 
 /// The deepest iteration: leaves room for chance plies below [`MAX_PLY`].
@@ -29,6 +30,8 @@ const SHALLOW: u32 = 4;
 /// From this depth on, an iteration is two plies deeper than the one before. Evaluations swing with the side
 /// to move, so that the depth between says little and costs a third of the time.
 const STRIDE_FROM: u32 = 8;
+/// Enlarging the table takes at most one part in so many of a search's time.
+const GROWTH: u64 = 8;
 
 /// Iterative deepening with principal variation search and a transposition table.
 ///
@@ -53,6 +56,8 @@ const STRIDE_FROM: u32 = 8;
 pub struct Iterate<G: Game, E> {
     evaluator: E,
     table: Table,
+    /// How long this search has enlarged the table.
+    growing_ns: u64,
     histories: Vec<History<G>>,
     depth: u32,
     exact: bool,
@@ -67,6 +72,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         Self {
             evaluator,
             table: Table::new(options.hash_mb),
+            growing_ns: 0,
             histories: (0..threads).map(|_| History::new(game)).collect(),
             depth: options.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
             exact: options.exact(),
@@ -105,7 +111,19 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             self.clear();
         }
         self.table.next_generation();
+        self.growing_ns = 0;
         self.histories.iter_mut().for_each(History::begin);
+    }
+
+    /// Enlarges the table if it is full, in a small part of the search's time. What is left is done by the
+    /// next search: at milliseconds a move it would else take all the time of every move, and never end.
+    fn grow(&mut self, control: &Control) {
+        let Deadlines { armed_ns, soft_ns, hard_ns, .. } = control.deadlines();
+        let allowed_ns = soft_ns.min(hard_ns).saturating_sub(armed_ns) / GROWTH;
+        let (begun_ns, before_ns) = (clock::now_ns(), self.growing_ns);
+        let taken_ns = || before_ns + clock::now_ns().saturating_sub(begun_ns);
+        self.table.grow(&|| control.is_over() || taken_ns() > allowed_ns);
+        self.growing_ns = taken_ns();
     }
 
     /// Searches within a budget, going on from what is known of the root moves; gives no reason if the budget
@@ -164,7 +182,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         publish: &mut dyn FnMut(&SearchResult<G::Move>),
     ) -> Option<Reached> {
         let control = budget.control;
-        self.table.grow(&|| control.is_over());
+        self.grow(control);
         let mut thread = SearchThread::first(budget);
         thread.depth = roots.depth;
         thread.hash_ppm = self.table.used_ppm();
@@ -243,7 +261,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         budget: &mut SearchBudget<'_>,
     ) -> Option<Reached> {
         let control = budget.control;
-        self.table.grow(&|| control.is_over());
+        self.grow(control);
         let Self { evaluator, table, histories, exact, .. } = self;
         let (evaluator, table, exact) = (&*evaluator, &*table, *exact);
         let shown = Stats { depth: budget.shown.depth, hash_ppm: table.used_ppm(), ..budget.shown };

@@ -102,6 +102,9 @@ pub(super) struct Table {
     clusters: Vec<Cluster>,
     limit: usize,
     generation: AtomicU8,
+    /// The next larger table, as far as it is made, and how many clusters of this one have come into it.
+    larger: Option<Box<Self>>,
+    moved: usize,
 }
 
 impl Table {
@@ -111,7 +114,11 @@ impl Table {
     pub(super) fn new(mebibytes: usize) -> Self {
         let clusters = (mebibytes.max(1) << 20) / size_of::<Cluster>();
         let limit = if clusters.is_power_of_two() { clusters } else { clusters.next_power_of_two() / 2 };
-        Self { clusters: empty(limit.min(FIRST_CLUSTERS)), limit, generation: AtomicU8::new(0) }
+        Self::of(empty(limit.min(FIRST_CLUSTERS)), limit)
+    }
+
+    fn of(clusters: Vec<Cluster>, limit: usize) -> Self {
+        Self { clusters, limit, generation: AtomicU8::new(0), larger: None, moved: 0 }
     }
 
     /// Starts a new search: entries of older ones are replaced first.
@@ -121,28 +128,30 @@ impl Table {
 
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
-        self.clusters = empty(self.clusters.len().min(FIRST_CLUSTERS));
+        *self = Self::of(empty(self.clusters.len().min(FIRST_CLUSTERS)), self.limit);
     }
 
     /// Enlarges the table fourfold, within its limit, when more than a quarter is in use; keeps the entries.
     ///
-    /// Growing by a gigabyte takes long, so it polls `stopped`, and if that is set leaves the table as it is.
-    pub(super) fn grow(&mut self, stopped: &dyn Fn() -> bool) {
+    /// That takes longer than a search of milliseconds, so it polls `is_enough`, and if that is set leaves
+    /// the table as it is; the next call goes on. What a search learns in between may be lost.
+    pub(super) fn grow(&mut self, is_enough: &dyn Fn() -> bool) {
         if self.clusters.len() >= self.limit || self.used_ppm() < 250_000 {
             return;
         }
         let size = (self.clusters.len() * 4).min(self.limit);
-        let mut clusters = Vec::with_capacity(size);
-        while clusters.len() < size {
-            if stopped() {
+        let limit = self.limit;
+        let larger = self.larger.get_or_insert_with(|| Box::new(Self::of(Vec::with_capacity(size), limit)));
+        while larger.clusters.len() < size {
+            if is_enough() {
                 return;
             }
-            clusters.resize_with((clusters.len() + FIRST_CLUSTERS).min(size), Cluster::default);
+            let more = (larger.clusters.len() + FIRST_CLUSTERS).min(size);
+            larger.clusters.resize_with(more, Cluster::default);
         }
-        let generation = AtomicU8::new(self.generation.load(Relaxed));
-        let larger = Self { clusters, limit: self.limit, generation };
-        for chunk in self.clusters.chunks(FIRST_CLUSTERS) {
-            if stopped() {
+        larger.generation.store(self.generation.load(Relaxed), Relaxed);
+        for chunk in self.clusters[self.moved..].chunks(FIRST_CLUSTERS) {
+            if is_enough() {
                 return;
             }
             for slot in chunk.iter().flat_map(|cluster| &cluster.0) {
@@ -151,8 +160,11 @@ impl Table {
                     larger.store(slot.check.load(Relaxed) ^ data, unpack(data));
                 }
             }
+            self.moved += chunk.len();
         }
-        *self = larger;
+        if let Some(larger) = self.larger.take() {
+            *self = *larger;
+        }
     }
 
     /// The number of a position's cluster. The length is a power of two, so the mask stays inside.
@@ -290,6 +302,33 @@ mod tests {
         assert_eq!(table.clusters.len(), small * 4);
         assert_eq!(keys.iter().filter_map(|&key| table.get(key)).collect::<Vec<_>>(), before);
         assert!(before.len() > 8900);
+    }
+
+    /// Calls that are cut off again and again after one step enlarge the table nevertheless.
+    #[test]
+    fn growing_goes_on_where_it_was_cut() {
+        let mut table = Table::new(8);
+        let mut random = SplitMix64::new(4);
+        let keys: Vec<u64> = (0..9000).map(|_| random.next()).collect();
+        for &key in &keys {
+            table.store(key, entry(Score::eval((key >> 50) as i32), 3));
+        }
+        let before: Vec<_> = keys.iter().filter_map(|&key| table.get(key)).collect();
+        let small = table.clusters.len();
+        let mut calls = 0;
+        while table.clusters.len() == small {
+            let steps = std::cell::Cell::new(0);
+            table.grow(&|| steps.replace(steps.get() + 1) == 1);
+            assert_eq!(keys.iter().filter_map(|&key| table.get(key)).collect::<Vec<_>>(), before);
+            calls += 1;
+            assert!(calls < 10, "no call begins anew");
+        }
+        assert!(calls > 3, "each call was cut");
+        assert_eq!(table.clusters.len(), small * 4);
+        // What is cleared meanwhile does not come back.
+        table.grow(&|| false);
+        table.clear();
+        assert!(table.larger.is_none() && keys.iter().all(|&key| table.get(key).is_none()));
     }
 
     #[test]

@@ -16,8 +16,8 @@ const GAME: [(&str, &str); 8] = [
 /// The manifest of a crate in a clone of plyd.
 const MEMBER: &str = include_str!("member/manifest.toml");
 
-/// The other files of a crate elsewhere, which is also a program. Its code is formatted and compiled by the same settings as plyd's, wherever it
-/// is: it has copies of them.
+/// The other files of a crate elsewhere, which is also a program. Its code is formatted and compiled by the
+/// same settings as plyd's, wherever it is: it has copies of them.
 const CRATE: [(&str, &str); 6] = [
     ("Cargo.toml", include_str!("crate/manifest.toml")),
     ("rustfmt.toml", include_str!("crate/rustfmt.toml")),
