@@ -181,6 +181,22 @@ fn crates_know_only_those_above_them() {
     assert_eq!(folders + 2, CRATES.len(), "each crate stands in the table");
 }
 
+/// What a profile does not name is optimised as searches need it, which would make others slow to build.
+#[test]
+fn the_profiles_name_every_crate_that_does_not_search() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let searches = ["plyd-core", GAMES];
+    for (profile, others) in [("release", None), ("dist", None), ("dev", Some("plyd-protocol"))] {
+        let (_, list) = manifest.split_once(&format!("\n[profile.{profile}.package]\n")).unwrap();
+        let lines = list.lines().take_while(|line| !line.starts_with('['));
+        let named: BTreeSet<&str> = lines.filter_map(|line| line.split(['.', ' ']).next()).collect();
+        for (name, ..) in CRATES {
+            let is_left_out = searches.contains(&name) || others == Some(name);
+            assert_eq!(named.contains(name), !is_left_out, "{profile}: {name}");
+        }
+    }
+}
+
 #[test]
 fn what_a_crate_needs_is_found_in_every_section_and_below() {
     let manifest = "[package]\nname = \"a\"\n\n[dependencies]\n# No `x`.\nb.workspace = true\nc = \"1\"\n\n\
@@ -237,7 +253,7 @@ fn the_searches_and_the_games_do_no_io_and_read_time_in_one_place() {
 }
 
 /// A folder's own file and its modules may know each other: that is how one value is written with a file a
-/// concept, such as the daemon's `State`. So may those of a game's crate, which are about its rules.
+/// concept, such as the daemon's `State`. So may the `lib.rs` and the modules of a game's crate.
 #[test]
 fn no_modules_know_each_other_in_a_circle() {
     let mut seen = 0;

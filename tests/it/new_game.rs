@@ -150,6 +150,10 @@ fn the_table_of_what_a_game_must_provide_is_whole() {
     }
 }
 
+fn text_of(clone: &Folder, path: &str) -> String {
+    fs::read_to_string(clone.0.join(path)).unwrap()
+}
+
 #[test]
 fn a_game_is_added_to_a_clone() {
     let clone = Folder::checkout();
@@ -186,6 +190,12 @@ fn a_game_is_added_to_a_clone() {
     ] {
         assert!(output.contains(words), "{output}");
     }
+    // Lines may end as on Windows.
+    let windows = text_of(&clone, "crates/games/src/lib.rs").replace('\n', "\r\n");
+    fs::write(clone.0.join("crates/games/src/lib.rs"), &windows).unwrap();
+    clone.done("", &["four-untaken"]);
+    let list = text_of(&clone, "crates/games/src/lib.rs");
+    assert_eq!(list.replace("    four_untaken = plyd_four_untaken,\r\n", ""), windows);
     // Two games of other names have room beside it, and it is not written twice.
     assert!(clone.refused("", &["five-untaken"], 2).contains("already"));
     clone.done("", &["untaken"]);
@@ -266,8 +276,6 @@ fn names_that_are_none_are_refused() {
         "std",
         "self",
         "tests",
-        "games",
-        "ladder",
         &long,
     ];
     for name in names.into_iter().chain(REGISTRY.iter().map(|entry| entry.name)) {
@@ -296,9 +304,10 @@ fn nothing_that_is_there_is_overwritten() {
     fs::create_dir(games.join("untaken")).unwrap();
     fs::write(games.join("one-untaken"), "one").unwrap();
     symlink("nowhere", games.join("two-untaken")).unwrap();
-    for name in ["untaken", "one-untaken", "two-untaken"] {
+    for name in ["untaken", "one-untaken", "two-untaken", "games", "src"] {
         assert!(clone.refused("", &[name], 2).contains("is there already"), "{name}");
     }
+    assert!(clone.refused("", &["drafts"], 1).contains("module `drafts`"));
     fs::create_dir(clone.0.join("empty")).unwrap();
     fs::write(clone.0.join("file"), "text").unwrap();
     symlink("nowhere", clone.0.join("link")).unwrap();

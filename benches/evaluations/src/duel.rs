@@ -4,8 +4,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use plyd::game::{Game, Side, Turn};
 use plyd::bits::Bits;
+use plyd::game::{Game, Side, Turn};
 use plyd::games::isolation::rules::Position;
 use plyd::games::isolation::solver::{Solver, expected_nodes};
 use plyd::search::Control;

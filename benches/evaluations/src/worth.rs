@@ -1,8 +1,8 @@
 //! The race with any worth of cells: the family to which the race and the default evaluation belong.
 
-use plyd::game::{Context, Evaluator, LateMoveReductions};
 use plyd::bits::Bits;
 use plyd::flood::Flood;
+use plyd::game::{Context, Evaluator, LateMoveReductions};
 use plyd::games::isolation::eval::LMR;
 use plyd::games::isolation::rules::{Isolation, Position, Target};
 use plyd::score::Score;

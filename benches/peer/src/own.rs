@@ -1,7 +1,7 @@
 //! plyd's own search, by the default player with the mobility evaluation.
 
-use plyd::game::{Game as _, Root};
 use plyd::bits::Colours;
+use plyd::game::{Game as _, Root};
 use plyd::games::isolation::eval::Mobility;
 use plyd::games::isolation::rules::Position;
 use plyd::options::Options;

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use minimax::{Evaluation, IterativeOptions, IterativeSearch, Replacement, Strategy, Winner};
-use plyd::game::Game as _;
 use plyd::bits::{Bits as _, Colours, Part as _};
+use plyd::game::Game as _;
 use plyd::games::isolation::rules::{Position, Target};
 
 use crate::positions::{HEIGHT, Rules, WIDTH};

@@ -89,6 +89,9 @@ pub(super) fn registered(text: &str, names: Names<'_>) -> Result<String, String>
     if text[from..to].lines().any(|line| line.trim().starts_with(&format!("{module} ="))) {
         return Err(format!("it has a game `{module}` already"));
     }
+    if text.lines().any(|line| line == format!("mod {module};")) {
+        return Err(format!("it has a module `{module}`"));
+    }
     Ok(format!("{}    {module} = plyd_{module},\n{}", &text[..to], &text[to..]))
 }
 
@@ -130,6 +133,8 @@ mod tests {
         let expected = text.replace("plyd_go,\n", "plyd_go,\n    tic_tac = plyd_tic_tac,\n");
         assert_eq!(after, expected);
         assert!(registered(&after, HEX).unwrap_err().contains("game `tic_tac` already"));
+        let beside = format!("{text}#[cfg(test)]\nmod tic_tac;\n");
+        assert!(registered(&beside, HEX).unwrap_err().contains("module `tic_tac`"));
         for text in ["", "games! {", "games! {\n}\n", "\ngames! {\n    go = plyd_go,"] {
             assert!(registered(text, HEX).unwrap_err().contains("no list `games! {`"), "{text}");
         }

@@ -96,6 +96,9 @@ fn folder(names: Names<'_>, out: &mut impl Write) -> Result<(), Failure> {
     })?;
     let folder = checkout.games().join(names.name);
     is_free(&folder)?;
+    // Plyd's other crates are called like those of games.
+    is_free(&checkout.root.join("crates").join(names.name))?;
+    is_free(&checkout.root.join(names.name).join("Cargo.toml"))?;
     let registry = change(checkout.registry(), |text| checkout::registered(text, names))?;
     let manifest = change(checkout.manifest(), |text| checkout::depended_on(text, names))?;
     // All or nothing: if one of the three fails, what was done goes.
@@ -126,8 +129,11 @@ fn folder(names: Names<'_>, out: &mut impl Write) -> Result<(), Failure> {
 fn change(path: PathBuf, change: impl FnOnce(&str) -> Result<String, String>) -> Result<Draft, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("{}: {error}", path.display()));
     let text = fs::read_to_string(&path).map_err(|error| failed(&error))?;
-    let text = change(&text).map_err(|error| failed(&error))?;
-    Draft::file(&path, &text).map_err(|error| failed(&error))
+    // On Windows lines may end in two characters.
+    let is_carried = text.contains("\r\n");
+    let changed = change(&text.replace("\r\n", "\n")).map_err(|error| failed(&error))?;
+    let changed = if is_carried { changed.replace('\n', "\r\n") } else { changed };
+    Draft::file(&path, &changed).map_err(|error| failed(&error))
 }
 
 fn publish(draft: Draft) -> Result<(), Failure> {

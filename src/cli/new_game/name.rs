@@ -3,15 +3,13 @@
 use crate::engine::conformance;
 
 /// Names of modules that Rust or Cargo do not take, or that hide something: words of the language, types,
-/// crates that the game's files use, files that are there, folders of a build, and the crates of plyd, which
-/// are called `plyd-arena` and so on.
+/// crates that the game's files use, files that are there, and folders of a build.
 const RESERVED: &str = "
-    abstract alloc arena as async aux await become bool box break bridge build char client con
-    conform const continue core crate daemon deps do dyn else enum examples extern f128 f16 f32 f64
-    false final fleet fn for games gen i128 i16 i32 i64 i8 if impl in incremental isize ladder let
-    lib loop macro main match mcp mod move mut nul override plyd plyd_core priv prn proc_macro
-    protocol pub ref return self src static std str struct super test tests trait true try type
-    typeof u128 u16 u32 u64 u8 unsafe unsized use usize virtual where while yield
+    abstract alloc as async aux await become bool box break build char con const continue core crate
+    deps do dyn else enum examples extern f128 f16 f32 f64 false final fn for gen i128 i16 i32 i64
+    i8 if impl in incremental isize let lib loop macro main match mod move mut nul override plyd
+    plyd_core priv prn proc_macro pub ref return self static std str struct super test tests trait
+    true try type typeof u128 u16 u32 u64 u8 unsafe unsized use usize virtual where while yield
 ";
 
 /// The module of a game of that name.
@@ -22,9 +20,7 @@ pub(super) fn module(name: &str) -> Result<String, String> {
     conformance::name(name)?;
     let module = name.replace('-', "_");
     if RESERVED.split_whitespace().any(|word| word == module) {
-        return Err(format!(
-            "`{name}` cannot be the name of a game, as Rust, Cargo or plyd use it; take another"
-        ));
+        return Err(format!("`{name}` cannot be the name of a game, as Rust or Cargo use it; take another"));
     }
     Ok(module)
 }
@@ -43,9 +39,7 @@ mod tests {
     #[test]
     fn others_are_refused_with_a_reason() {
         assert!(module("Hex").unwrap_err().contains("is no name for a game"));
-        for name in
-            ["match", "self", "std", "plyd", "plyd-core", "main", "tests", "str", "proc-macro", "arena"]
-        {
+        for name in ["match", "self", "std", "plyd", "plyd-core", "main", "tests", "str", "proc-macro"] {
             let message = module(name).unwrap_err();
             assert!(message.contains("take another"), "{message}");
         }

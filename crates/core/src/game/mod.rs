@@ -1,6 +1,6 @@
 //! What a game is: rules, texts, drawings and evaluators, as traits and plain values.
 //!
-//! Nothing here knows JSON, the protocol, threads or time. A game's folder implements [`Game`] (the rules,
+//! Nothing here knows JSON, the protocol, threads or time. A game's crate implements [`Game`] (the rules,
 //! hot), [`Notation`] (texts and pictures, cold) and any number of [`Evaluator`]s; everything else in the
 //! project is generic over them.
 

@@ -30,7 +30,7 @@ const SHALLOW: u32 = 4;
 /// From this depth on, an iteration is two plies deeper than the one before. Evaluations swing with the side
 /// to move, so that the depth between says little and costs a third of the time.
 const STRIDE_FROM: u32 = 8;
-/// Enlarging the table takes at most one part in so many of a search's time.
+/// Enlarging the table takes about one part in so many of a search's time.
 const GROWTH: u64 = 8;
 
 /// Iterative deepening with principal variation search and a transposition table.
@@ -117,9 +117,14 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
 
     /// Enlarges the table if it is full, in a small part of the search's time. What is left is done by the
     /// next search: at milliseconds a move it would else take all the time of every move, and never end.
+    ///
+    /// A deterministic search begins with a new table, and no clock decides how far it grows.
     fn grow(&mut self, control: &Control) {
         let Deadlines { armed_ns, soft_ns, hard_ns, .. } = control.deadlines();
-        let allowed_ns = soft_ns.min(hard_ns).saturating_sub(armed_ns) / GROWTH;
+        let allowed_ns = match self.deterministic {
+            true => u64::MAX,
+            false => soft_ns.min(hard_ns).saturating_sub(armed_ns) / GROWTH,
+        };
         let (begun_ns, before_ns) = (clock::now_ns(), self.growing_ns);
         let taken_ns = || before_ns + clock::now_ns().saturating_sub(begun_ns);
         self.table.grow(&|| control.is_over() || taken_ns() > allowed_ns);

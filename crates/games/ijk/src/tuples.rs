@@ -89,11 +89,12 @@ pub(super) struct Tuples<T> {
 
 /// A game with tables that were learned for some of its rules.
 pub(super) trait Learned: Game {
-    /// The evaluation of most games.
-    type ByTables: Evaluator<Self>;
+    /// The evaluation that most games on such a board are played with.
+    type Usual: Evaluator<Self>;
 
-    /// The evaluation for the game's rules; none where it is `lead`, and few play by such rules.
-    fn learned(&self, lead: Lead) -> Option<Self::ByTables>;
+    /// That evaluation; none if few play by the game's rules, for which nothing was learned: then it is `lead`,
+    /// behind a virtual call.
+    fn usual(&self, lead: Lead) -> Option<Self::Usual>;
 
     /// A learner for the tables.
     ///
@@ -110,9 +111,9 @@ const UNKNOWN: &str =
 
 /// There are no tables for boards of other sizes.
 impl<const CHANCE: bool> Learned for Ijk<CHANCE, Planes> {
-    type ByTables = Lead;
+    type Usual = Lead;
 
-    fn learned(&self, lead: Lead) -> Option<Lead> {
+    fn usual(&self, lead: Lead) -> Option<Lead> {
         Some(lead)
     }
 
@@ -125,9 +126,9 @@ impl<const CHANCE: bool> Learned for Ijk<CHANCE, Planes> {
 }
 
 impl<const CHANCE: bool> Learned for Ijk<CHANCE, Nibbles> {
-    type ByTables = Tuples<&'static Tables>;
+    type Usual = Tuples<&'static Tables>;
 
-    fn learned(&self, lead: Lead) -> Option<Self::ByTables> {
+    fn usual(&self, lead: Lead) -> Option<Self::Usual> {
         is_known(self.variant()).then_some(Tuples { lead, tables: if CHANCE { &NONDET } else { &DET } })
     }
 
@@ -148,30 +149,30 @@ where
 {
     fn player(&self, game: &G, options: &Options) -> Made<G> {
         let lead = Lead::new(|spec| options.weight(spec));
-        match game.learned(lead) {
-            Some(tuples) => game.player(tuples, options),
+        match game.usual(lead) {
+            Some(usual) => game.player(usual, options),
             // The searches are compiled for what most games are played with.
             None => game.player(Erased::new(lead), options),
         }
     }
 
     fn evaluate(&self, game: &G, pos: &G::Position) -> Score {
-        match game.learned(Lead::default()) {
-            Some(tuples) => tuples.evaluate_alone(game, pos),
+        match game.usual(Lead::default()) {
+            Some(usual) => usual.evaluate_alone(game, pos),
             None => Lead::default().evaluate_alone(game, pos),
         }
     }
 
     fn range(&self, game: &G) -> (i32, i32) {
-        match game.learned(Lead::default()) {
-            Some(tuples) => tuples.range(),
+        match game.usual(Lead::default()) {
+            Some(usual) => usual.range(),
             None => Lead::default().range(),
         }
     }
 
     fn decisive(&self, game: &G) -> i32 {
-        match game.learned(Lead::default()) {
-            Some(tuples) => tuples.decisive(),
+        match game.usual(Lead::default()) {
+            Some(usual) => usual.decisive(),
             None => Lead::default().decisive(),
         }
     }
@@ -466,7 +467,7 @@ mod tests {
         for (preset, is_known) in [("v2-4x4", true), ("v2", true), ("v1", false), ("text", false)] {
             let rules = Rules::new(vec![("preset", preset.into()), ("size", Setting::Int(SIZE as i64))]);
             let game = Ijk::<false, Nibbles>::new(Variant::choose(&rules, None).unwrap());
-            assert_eq!(game.learned(Lead::default()).is_some(), is_known, "{preset}");
+            assert_eq!(game.usual(Lead::default()).is_some(), is_known, "{preset}");
             assert_eq!(game.learnable().is_ok(), is_known, "{preset}");
         }
     }

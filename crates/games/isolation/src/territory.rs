@@ -47,10 +47,10 @@ pub(super) const WEIGHTS: Weights = Weights { list: &[EXITS_TWO, EXITS_FOUR, APA
 /// being first to run out of moves costs half of that.
 ///
 /// ```
+/// use plyd_core::bits::Colours;
 /// use plyd_core::options::Options;
 /// use plyd_core::search::Searcher;
 /// use plyd_core::search::iterate::Iterate;
-/// use plyd_core::bits::Colours;
 /// use plyd_isolation::rules::Isolation;
 /// use plyd_isolation::territory::Territory;
 ///
