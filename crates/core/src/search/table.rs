@@ -104,8 +104,8 @@ pub(super) struct Table {
     clusters: Vec<Cluster>,
     limit: usize,
     generation: AtomicU8,
-    /// The next larger table, as far as it is made, and how many clusters of this one have come into it. Until
-    /// that is done there is memory for both, up to half more than the limit.
+    /// The next larger table, as far as it is made, and how many clusters of this one have come into it.
+    /// Until that is done there is memory for both, up to half more than the limit.
     larger: Option<Box<Self>>,
     moved: usize,
 }

@@ -92,8 +92,8 @@ pub(super) trait Learned: Game {
     /// The evaluation that most games on such a board are played with.
     type Usual: Evaluator<Self>;
 
-    /// That evaluation; none if few play by the game's rules, for which nothing was learned: then it is `lead`,
-    /// behind a virtual call.
+    /// That evaluation; none if few play by the game's rules, for which nothing was learned: then it is
+    /// `lead`, behind a virtual call.
     fn usual(&self, lead: Lead) -> Option<Self::Usual>;
 
     /// A learner for the tables.
