@@ -139,7 +139,7 @@ fn legal(game: &Sudoku, pos: &Position) -> Vec<Fill> {
 }
 
 /// A new default player.
-fn player() -> Racer<Parity> {
+fn player() -> Racer {
     let options = Options { hash_mb: 64, ..Options::default() };
     Racer::new(Parity::default(), &options)
 }

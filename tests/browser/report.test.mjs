@@ -34,10 +34,10 @@ process.stdin.pipe(engine.stdin);
 let answers = 0;
 engine.stdout.on('data', (data) => {
   answers += data.includes('bestmove');
-  setTimeout(() => process.stdout.write(data), answers < 10 ? 0 : 200);
+  setTimeout(() => process.stdout.write(data), answers < 10 ? 0 : 1500);
 });
 `);
-  made.late = JSON.parse(execFileSync(PLYD, ['arena', 'isolation', '--rules', 'width=5,height=5', '--player', 'greedy,time=60s', '--player', `cmd=node ${slow} ${PLYD},time=100ms`,
+  made.late = JSON.parse(execFileSync(PLYD, ['arena', 'isolation', '--rules', 'width=5,height=5', '--player', 'greedy,time=60s', '--player', `cmd=node ${slow} ${PLYD},nodes=100,time=1s`,
     '--games', '16', '--json', '--html', join(folder, 'late.html')], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
 });
 after(async () => {

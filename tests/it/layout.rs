@@ -45,6 +45,10 @@ const CRATES: [(&str, &str, &[&str]); 12] = [
 /// The crate that knows those of all games, which are in its folder.
 const GAMES: &str = "plyd-games";
 
+/// The crates of the searches and the games, which are functions of their arguments and the clock; with them
+/// the crate of each game.
+const FUNCTIONAL: [&str; 2] = ["plyd-core", GAMES];
+
 /// All that they may know of others, on any system, directly or below: a mathematical library, what
 /// prefetches memory, and what reads the CPU time of a thread.
 const LIBRARIES: [&str; 9] = [
@@ -88,9 +92,13 @@ struct Crate {
     name: String,
     folder: PathBuf,
     known: BTreeSet<String>,
-    /// It is a function of its arguments and the clock: one of the searches or the games.
-    is_functional: bool,
     is_game: bool,
+}
+
+impl Crate {
+    fn is_functional(&self) -> bool {
+        self.is_game || FUNCTIONAL.contains(&&*self.name)
+    }
 }
 
 fn crates() -> Vec<Crate> {
@@ -101,7 +109,6 @@ fn crates() -> Vec<Crate> {
             name: (*name).to_owned(),
             folder: root().join(folder),
             known: names(known),
-            is_functional: ["plyd-core", GAMES].contains(name),
             is_game: false,
         })
         .collect();
@@ -112,7 +119,7 @@ fn crates() -> Vec<Crate> {
             let name = format!("plyd-{}", folder.file_name().unwrap().to_str().unwrap());
             crates[all].known.insert(name.clone());
             let known = names(&["plyd-core"]);
-            crates.push(Crate { name, folder, known, is_functional: true, is_game: true });
+            crates.push(Crate { name, folder, known, is_game: true });
         }
     }
     crates
@@ -166,7 +173,9 @@ fn below(names: BTreeSet<String>, packages: &BTreeMap<String, BTreeSet<String>>)
 #[test]
 fn crates_know_only_those_above_them() {
     let packages = locked(&fs::read_to_string(root().join("Cargo.lock")).unwrap());
-    for Crate { name, folder, known, is_functional, .. } in crates() {
+    for one in crates() {
+        let is_functional = one.is_functional();
+        let Crate { name, folder, known, .. } = one;
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
         let (ours, others): (BTreeSet<String>, BTreeSet<String>) =
             dependencies(&manifest).into_iter().partition(|of| of.starts_with("plyd-"));
@@ -185,13 +194,12 @@ fn crates_know_only_those_above_them() {
 #[test]
 fn the_profiles_name_every_crate_that_does_not_search() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
-    let searches = ["plyd-core", GAMES];
     for (profile, others) in [("release", None), ("dist", None), ("dev", Some("plyd-protocol"))] {
         let (_, list) = manifest.split_once(&format!("\n[profile.{profile}.package]\n")).unwrap();
         let lines = list.lines().take_while(|line| !line.starts_with('['));
         let named: BTreeSet<&str> = lines.filter_map(|line| line.split(['.', ' ']).next()).collect();
         for (name, ..) in CRATES {
-            let is_left_out = searches.contains(&name) || others == Some(name);
+            let is_left_out = FUNCTIONAL.contains(&name) || others == Some(name);
             assert_eq!(named.contains(name), !is_left_out, "{profile}: {name}");
         }
     }
@@ -229,7 +237,7 @@ fn impure(module: &str, code: &str) -> Vec<&'static str> {
 #[test]
 fn the_searches_and_the_games_do_no_io_and_read_time_in_one_place() {
     let (mut seen, mut found) = (0, Vec::new());
-    for Crate { name, folder, .. } in crates().into_iter().filter(|one| one.is_functional) {
+    for Crate { name, folder, .. } in crates().into_iter().filter(Crate::is_functional) {
         let mut files = Vec::new();
         collect(&folder.join("src"), &mut Vec::new(), &mut files);
         seen += files.len();

@@ -66,6 +66,11 @@ impl Folder {
         text
     }
 
+    /// A file of it.
+    fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.0.join(path)).unwrap()
+    }
+
     /// All that is in it by path: the texts of files, and nothing for what is none.
     fn files(&self) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
@@ -150,10 +155,6 @@ fn the_table_of_what_a_game_must_provide_is_whole() {
     }
 }
 
-fn text_of(clone: &Folder, path: &str) -> String {
-    fs::read_to_string(clone.0.join(path)).unwrap()
-}
-
 #[test]
 fn a_game_is_added_to_a_clone() {
     let clone = Folder::checkout();
@@ -191,10 +192,10 @@ fn a_game_is_added_to_a_clone() {
         assert!(output.contains(words), "{output}");
     }
     // Lines may end as on Windows.
-    let windows = text_of(&clone, "crates/games/src/lib.rs").replace('\n', "\r\n");
+    let windows = clone.text("crates/games/src/lib.rs").replace('\n', "\r\n");
     fs::write(clone.0.join("crates/games/src/lib.rs"), &windows).unwrap();
     clone.done("", &["four-untaken"]);
-    let list = text_of(&clone, "crates/games/src/lib.rs");
+    let list = clone.text("crates/games/src/lib.rs");
     assert_eq!(list.replace("    four_untaken = plyd_four_untaken,\r\n", ""), windows);
     // Two games of other names have room beside it, and it is not written twice.
     assert!(clone.refused("", &["five-untaken"], 2).contains("already"));
@@ -369,7 +370,7 @@ fn what_cannot_be_written_leaves_nothing_behind() {
         assert!(output.contains(&format!("cannot write {folder}: ")), "{output}");
     }
     let registry = clone.0.join("crates/games/src/lib.rs");
-    let text = fs::read_to_string(&registry).unwrap();
+    let text = clone.text("crates/games/src/lib.rs");
     for broken in ["", "pub mod a;\n", "games! {}\n"] {
         fs::write(&registry, broken).unwrap();
         assert!(clone.refused("", &["untaken"], 1).contains("lib.rs: it has no"), "{broken}");
@@ -378,7 +379,7 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     assert!(clone.refused("", &["untaken"], 1).contains("game `untaken` already"));
     fs::write(&registry, text).unwrap();
     let manifest = clone.0.join("crates/games/Cargo.toml");
-    let text = fs::read_to_string(&manifest).unwrap();
+    let text = clone.text("crates/games/Cargo.toml");
     for (broken, words) in [
         ("".to_owned(), "Cargo.toml: it has no list"),
         (text.replace("plyd-ijk", "plyd-untaken"), "needs `plyd-untaken` already"),

@@ -12,14 +12,14 @@ use super::template::Names;
 const REGISTRY: (&str, &str) = ("\ngames! {\n", "}\n");
 /// How the list of what the crate of all games needs begins.
 const DEPENDENCIES: &str = "\n[dependencies]\n";
-/// The version of every crate of the workspace.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A clone of plyd.
 #[derive(Clone, Debug)]
 pub(super) struct Checkout {
     /// Its folder, from the root of the file system.
     pub(super) root: PathBuf,
+    /// The version of its crates.
+    version: String,
 }
 
 impl Checkout {
@@ -28,7 +28,9 @@ impl Checkout {
         let root = root.canonicalize().ok()?;
         let manifest = fs::read_to_string(root.join("Cargo.toml")).ok()?;
         let is_plyd = manifest.lines().any(|line| line == "name = \"plyd\"");
-        let checkout = Self { root };
+        let version =
+            manifest.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'))?;
+        let checkout = Self { root, version: version.to_owned() };
         (is_plyd && checkout.registry().is_file() && checkout.core().is_dir()).then_some(checkout)
     }
 
@@ -65,6 +67,14 @@ impl Checkout {
         self.root.join("crates/core")
     }
 
+    /// The manifest of the crate of all games with one more, in the order of their names.
+    ///
+    /// # Errors
+    /// The game is there already, or the list does not look as expected.
+    pub(super) fn depended_on(&self, text: &str, names: Names<'_>) -> Result<String, String> {
+        depended_on(text, names, &self.version)
+    }
+
     /// The versions of dependencies that plyd is tested with. Cargo takes from it what a crate that builds on
     /// plyd needs, and drops the rest.
     ///
@@ -95,11 +105,7 @@ pub(super) fn registered(text: &str, names: Names<'_>) -> Result<String, String>
     Ok(format!("{}    {module} = plyd_{module},\n{}", &text[..to], &text[to..]))
 }
 
-/// The manifest of the crate of all games with one more, in the order of their names.
-///
-/// # Errors
-/// The game is there already, or the list does not look as expected.
-pub(super) fn depended_on(text: &str, names: Names<'_>) -> Result<String, String> {
+fn depended_on(text: &str, names: Names<'_>, version: &str) -> Result<String, String> {
     let unexpected = || format!("it has no list `{}`", DEPENDENCIES.trim());
     let from = text.find(DEPENDENCIES).ok_or_else(unexpected)? + DEPENDENCIES.len();
     let package = format!("plyd-{}", names.name);
@@ -114,7 +120,7 @@ pub(super) fn depended_on(text: &str, names: Names<'_>) -> Result<String, String
     }
     let name = names.name;
     Ok(format!(
-        "{}{package} = {{ path = \"{name}\", version = \"{VERSION}\" }}\n{}",
+        "{}{package} = {{ path = \"{name}\", version = \"{version}\" }}\n{}",
         &text[..to],
         &text[to..]
     ))
@@ -142,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_is_needed_is_in_order() {
-        let line = format!("plyd-tic-tac = {{ path = \"tic-tac\", version = \"{VERSION}\" }}\n");
+        let line = "plyd-tic-tac = { path = \"tic-tac\", version = \"1.2.3\" }\n";
         for (before, after) in [
             ("", ""),
             ("plyd-core.workspace = true\nplyd-go = { path = \"go\" }\n", ""),
@@ -151,10 +157,10 @@ mod tests {
             ("plyd-tic = { path = \"tic\" }\n", "plyd-tic-tac-toe = { path = \"tic-tac-toe\" }\n"),
         ] {
             let begin = "[package]\nname = \"plyd-games\"\n\n[dependencies]\n";
-            let text = depended_on(&format!("{begin}{before}{after}"), HEX).unwrap();
+            let text = depended_on(&format!("{begin}{before}{after}"), HEX, "1.2.3").unwrap();
             assert_eq!(text, format!("{begin}{before}{line}{after}"));
-            assert!(depended_on(&text, HEX).unwrap_err().contains("`plyd-tic-tac` already"));
+            assert!(depended_on(&text, HEX, "1.2.3").unwrap_err().contains("`plyd-tic-tac` already"));
         }
-        assert!(depended_on("[package]\n", HEX).unwrap_err().contains("no list `[dependencies]`"));
+        assert!(depended_on("[package]\n", HEX, "1.2.3").unwrap_err().contains("no list `[dependencies]`"));
     }
 }

@@ -100,7 +100,7 @@ fn folder(names: Names<'_>, out: &mut impl Write) -> Result<(), Failure> {
     is_free(&checkout.root.join("crates").join(names.name))?;
     is_free(&checkout.root.join(names.name).join("Cargo.toml"))?;
     let registry = change(checkout.registry(), |text| checkout::registered(text, names))?;
-    let manifest = change(checkout.manifest(), |text| checkout::depended_on(text, names))?;
+    let manifest = change(checkout.manifest(), |text| checkout.depended_on(text, names))?;
     // All or nothing: if one of the three fails, what was done goes.
     let undone = change(checkout.manifest(), |text| Ok(text.to_owned()))?;
     let files = names.member();

@@ -121,9 +121,10 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
     /// A deterministic search begins with a new table, and no clock decides how far it grows.
     fn grow(&mut self, control: &Control) {
         let Deadlines { armed_ns, soft_ns, hard_ns, .. } = control.deadlines();
-        let allowed_ns = match self.deterministic {
-            true => u64::MAX,
-            false => soft_ns.min(hard_ns).saturating_sub(armed_ns) / GROWTH,
+        let allowed_ns = if self.deterministic {
+            u64::MAX
+        } else {
+            soft_ns.min(hard_ns).saturating_sub(armed_ns) / GROWTH
         };
         let (begun_ns, before_ns) = (clock::now_ns(), self.growing_ns);
         let taken_ns = || before_ns + clock::now_ns().saturating_sub(begun_ns);

@@ -1,6 +1,6 @@
 //! The default player: it searches the race (`filling`) that a position amounts to.
 
-use super::eval::Points;
+use super::eval::{Parity, Points};
 use super::filling::Filling;
 use super::naive::{Naive, Unknowing};
 use super::narrow::Few;
@@ -46,30 +46,24 @@ const GUESSES: u64 = 1500;
 /// let (found, _end) = player.search(&game, &root, &params, &control, &mut |_| ());
 /// assert!(params.moves.contains(&found.lines[0].pv[0]));
 /// ```
-pub struct Racer<E> {
-    evaluator: E,
+pub struct Racer {
+    evaluator: Parity,
     options: Options,
-    small: Option<Iterate<Filling<1, 4, 1>, E>>,
-    open: Option<Iterate<Filling<1, 4, 5>, E>>,
-    large: Option<Iterate<Filling<4, 8, 1>, E>>,
-    huge: Option<Iterate<Filling<10, 10, 1>, E>>,
+    small: Option<Iterate<Filling<1, 4, 1>, Parity>>,
+    open: Option<Iterate<Filling<1, 4, 5>, Parity>>,
+    large: Option<Iterate<Filling<4, 8, 1>, Parity>>,
+    huge: Option<Iterate<Filling<10, 10, 1>, Parity>>,
 }
 
-impl<E> Racer<E> {
+impl Racer {
     /// A player with an evaluation.
     #[must_use]
-    pub fn new(evaluator: E, options: &Options) -> Self {
+    pub fn new(evaluator: Parity, options: &Options) -> Self {
         Self { evaluator, options: options.clone(), small: None, open: None, large: None, huge: None }
     }
 }
 
-impl<E> Searcher<Sudoku> for Racer<E>
-where
-    E: Evaluator<Filling<1, 4, 1>>
-        + Evaluator<Filling<1, 4, 5>>
-        + Evaluator<Filling<4, 8, 1>>
-        + Evaluator<Filling<10, 10, 1>>,
-{
+impl Searcher<Sudoku> for Racer {
     fn search(
         &mut self,
         game: &Sudoku,
