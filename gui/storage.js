@@ -16,6 +16,9 @@ const NAME = 'plyd.name.1.';
 const KEPT = 60;
 const KEPT_CHARS = 3_000_000;
 
+/** How long the page that a tab showed before may take to let go of its game: a reload does not wait for the end of that page. */
+const LET_GO_MS = 1000;
+
 /** The game that this tab holds, with its lock. */
 let held = { id: '', isSure: false, release() {} };
 let latest = null;
@@ -115,18 +118,20 @@ const lockOf = (id) => `${GAME}${id}`;
 
 /**
  * Makes a game this tab's own, until it is released or the tab is closed.
+ * @param {number} waitMs  how long another page may go on holding it
  * @returns {Promise<Function|null>} what releases it; null if another tab has it
  */
-function claim(id) {
+function claim(id, waitMs = 0) {
 	return new Promise((resolve) => {
 		// Browsers give locks only to pages from this machine or over TLS; without them, other tabs are unknown.
 		if (!navigator.locks) resolve(() => {});
 		else {
-			navigator.locks.request(lockOf(id), { ifAvailable: true }, (lock) => {
+			const how = waitMs ? { signal: AbortSignal.timeout(waitMs) } : { ifAvailable: true };
+			navigator.locks.request(lockOf(id), how, (lock) => {
 				if (!lock) resolve(null);
 				return lock && new Promise((release) => { resolve(release); });
 			// A browser that refuses storage refuses locks, too.
-			}).catch(() => resolve(() => {}));
+			}).catch(({ name }) => resolve(name === 'TimeoutError' ? null : () => {}));
 		}
 	});
 }
@@ -142,7 +147,7 @@ export async function restore() {
 		const own = JSON.parse(sessionStorage.getItem(TAB));
 		if (isWhole(own)) {
 			const saved = read(own);
-			const release = await claim(saved.game.id);
+			const release = await claim(saved.game.id, LET_GO_MS);
 			// A duplicated tab has a copy of the tab's memory; its game needs an id of its own.
 			if (release) hold(saved.game.id, release);
 			else saved.game = saved.game.with({ id: newId() });

@@ -2,20 +2,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  assertAccessible, byTest, inSettings, move, newGame, openIn, openNewGame, pageState, picture, playOut, quick, stage, turnOf, until, visit,
+  assertAccessible, byTest, inSettings, move, newGame, openIn, openNewGame, pageState, picture, playOut, profile, quick, stage, turnOf, until, visit,
 } from './support.mjs';
 
 const on = stage();
 
 /** A page of somebody who was never here. */
 async function firstVisit(options = {}) {
-  const page = await visit(on, options);
-  await page.addInitScript(() => localStorage.removeItem('plyd.lessons'));
-  await page.evaluate(() => { localStorage.clear(); sessionStorage.clear(); });
-  // What the page sent is what is looked at.
-  page.sent = [];
-  page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => page.sent.push(JSON.parse(String(payload)))));
-  await page.goto(on.server.url);
+  const page = await openIn(await profile(on, options), on.server.url, (fresh) => {
+    // What the page sent is what is looked at.
+    fresh.sent = [];
+    fresh.on('websocket', (socket) => socket.on('framesent', ({ payload }) => fresh.sent.push(JSON.parse(String(payload)))));
+  });
   await page.locator('#welcome-dialog .miniature svg').nth(4).waitFor();
   return page;
 }

@@ -209,6 +209,30 @@ test('a game whose tab was closed is there again, once', async () => {
   await context.close();
 });
 
+test('a reload makes no second game of it, also where the page before lets go of it late', async () => {
+  const page = await visit(on);
+  await quick(page);
+  await newGame(page, 'isolation', { width: 6, height: 6 });
+  await move(page, 0);
+  await turnOf(page, 'p1', 1);
+  const { text } = await pageState(page);
+  const id = await page.evaluate(() => JSON.parse(sessionStorage.getItem('plyd.table.3')).game.id);
+  // It waits for the game, and so has it between the page before and the page after the reload.
+  const between = await openIn(page.context(), on.server.url);
+  await between.evaluate((game) => {
+    navigator.locks.request(`plyd.game.1.${game}`, () => {
+      document.body.dataset.between = 'holds';
+      return new Promise((release) => { setTimeout(release, 300); });
+    });
+  }, id);
+  await page.reload();
+  await until(between, (now) => now.between === 'holds');
+  await until(page, (now) => now.text === text && now.toMove === 'p1');
+  assert.equal(await page.evaluate(() => JSON.parse(sessionStorage.getItem('plyd.table.3')).game.id), id);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 test('a game is saved without a server, and no complaint outlives the connection', async () => {
   const page = await visit(on);
   await quick(page);

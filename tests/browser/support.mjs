@@ -72,7 +72,12 @@ export function launch() {
  * A page in a profile of its own, with the board of a game that the address asks for, so that no choice of games lies over it. What the page throws or is refused is in `page.faults`.
  * @param {{server: object, browser: object}} on  the stage  @param {object} options  of the browser's context  @param {string} game  one that the server has
  */
-export async function visit({ server: { url }, browser }, options = {}, game = 'l-game') {
+export async function visit(on, options = {}, game = 'l-game') {
+  return openIn(await profile(on, options), `${on.server.url}?game=${game}`);
+}
+
+/** A profile of its own, which was never on the page. */
+export async function profile({ server: { url }, browser }, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   context.setDefaultTimeout(TIMEOUT);
   if (PAGE) {
@@ -86,11 +91,17 @@ export async function visit({ server: { url }, browser }, options = {}, game = '
       return route.fulfill({ headers: policy, path: `${PAGE}${path === '/' ? '/index.html' : path}` });
     });
   }
-  return openIn(context, `${url}?game=${game}`);
+  return context;
 }
 
-/** A further page in the profile. */
-export async function openIn(context, url) {
+/** They know how to play: no lesson lies over the list of moves. */
+const knowsAllGames = (page) => page.addInitScript((games) => localStorage.setItem('plyd.lessons', JSON.stringify(games)), Object.keys(HANDS));
+
+/**
+ * A further page in the profile.
+ * @param {(page: object) => Promise<void>} prepare  what is done before the address is opened
+ */
+export async function openIn(context, url, prepare = knowsAllGames) {
   const page = await context.newPage();
   page.faults = [];
   page.on('pageerror', (error) => page.faults.push(String(error)));
@@ -100,8 +111,7 @@ export async function openIn(context, url) {
       page.faults.push(message.text());
     }
   });
-  // They know how to play: no lesson lies over the list of moves.
-  await page.addInitScript((games) => localStorage.setItem('plyd.lessons', JSON.stringify(games)), Object.keys(HANDS));
+  await prepare(page);
   await page.goto(url);
   await page.waitForSelector('html[data-ready]');
   return page;
