@@ -1,4 +1,5 @@
-//! How far work has come, on stderr: the games of a match or of a tuning, the moves of a review.
+//! How far work has come, on stderr: the games of a match or of a tuning, the moves of a review, the
+//! openings of a solution.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -34,6 +35,11 @@ impl Progress {
     /// Of so many moves, none of them done before.
     pub(super) fn of_moves(moves: u64) -> Self {
         Self { unit: "moves", ..Self::new(moves, 0) }
+    }
+
+    /// Of so many openings, of which some were solved before.
+    pub(super) fn of_openings(openings: u64, before: u64) -> Self {
+        Self { unit: "openings", ..Self::new(openings, before) }
     }
 
     /// Shows how many are played, and how things stand.

@@ -84,6 +84,7 @@ mod settings;
 mod shards;
 mod short;
 mod signature;
+mod solve;
 mod specification;
 #[cfg(feature = "service")]
 mod tls;

@@ -2,15 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::evaluators::{EvaluatorAt, evaluator_at};
 use super::levels::Levels;
+use super::solving::Solve;
 use super::{AnyRoot, LessonStep, Playable};
 use crate::effort::Effort;
 use crate::game::{Draft, Named, OpenError, Rules, Spec};
 use crate::options::weights::Tunable;
-use crate::score::Value;
 use crate::search::players::NamedPlayer;
 
 /// A game of the registry.
@@ -63,7 +62,7 @@ pub struct Entry {
     pub perft: &'static str,
     /// Positions that `plyd bench` searches, with the depth for each.
     pub bench: &'static [Bench],
-    /// Solves the whole game, if that is possible; see [`Solved`].
+    /// Solves the whole game, if that is possible; see [`Solved`](super::Solved).
     pub solve: Option<Solve>,
     /// How boards of the game look on the page of `plyd gui`, as the text of a JavaScript module; none: as
     /// those of any game. Nothing here reads it; `gui/looks.js` says what it may hold.
@@ -182,13 +181,6 @@ pub type Open = fn(&Rules, Option<&str>, &Arc<Effort>) -> Result<Arc<dyn AnyRoot
 /// opened with that text, and the error is the same.
 pub type Edits = fn(&Rules, &str, &Arc<Effort>) -> Draft;
 
-/// Solves a game under some rules; calls its second argument from time to time with the number of parts
-/// solved so far and the number of all parts.
-///
-/// # Errors
-/// A rule under which the game cannot be solved.
-pub type Solve = fn(&Rules, &mut dyn FnMut(usize, usize)) -> Result<Solved, OpenError>;
-
 /// A position that `plyd bench` searches to a fixed depth.
 pub struct Bench {
     /// The rules, as the commands' `--rules` takes them, such as `mode=nondet`; empty for the defaults.
@@ -199,28 +191,6 @@ pub struct Bench {
     pub depth: u32,
     /// The player and the evaluator, by name.
     pub player: (&'static str, &'static str),
-}
-
-/// A solved game: all its positions, or all its openings.
-pub struct Solved {
-    /// The CPU time that the solution took, in this process, unless it was there already.
-    pub cpu: Duration,
-    /// The positions by their value.
-    pub shares: Vec<Share>,
-    /// The solution as a text that the game's players can be built with, if there is one.
-    pub book: Option<String>,
-}
-
-/// The positions of a solved game that have one value.
-pub struct Share {
-    /// What else they have in common; empty if nothing distinguishes them.
-    pub kind: &'static str,
-    /// The value for the mover; its distance counts if it is exact.
-    pub value: Value,
-    /// How many positions.
-    pub positions: u64,
-    /// How many up to the symmetries of the rules.
-    pub classes: u64,
 }
 
 #[cfg(test)]

@@ -37,16 +37,18 @@ mod picture;
 mod player;
 mod root;
 pub mod settings;
+mod solving;
 mod typed;
 
 pub use answer::{Actions, ChanceOutcome, Evaluation, Line, Proof, Successor, ToMove};
 pub use book::{BookMove, BookPage, Replies};
-pub use entry::{Bench, Edits, Entry, Open, PlayerAt, Share, Solve, Solved};
+pub use entry::{Bench, Edits, Entry, Open, PlayerAt};
 pub use evaluators::{EvaluatorAt, EvaluatorEntry, MakeEvaluator, NamedEvaluator};
 pub use fault::{Fault, FaultCode, Place};
 pub use learner::learner;
 pub use lesson::LessonStep;
 pub use root::open;
+pub use solving::{Certificate, Share, Solve, Solved, Solving};
 
 pub use crate::options::OptionError;
 pub use crate::search::players::{Made, NamedPlayer};

@@ -116,13 +116,7 @@ impl<B: Bits> Solver<B> {
         pos: &Position<B>,
         thread: &mut SearchThread<'_>,
     ) -> Option<Option<Target>> {
-        let mut moves = Vec::new();
-        game.moves(pos, &mut moves);
-        moves.sort_by_cached_key(|&mv| {
-            let (flood, onward) = flood_after(game, pos, mv);
-            race(&flood, onward)
-        });
-        for mv in moves {
+        for mv in by_race(game, pos) {
             let mut after = *pos;
             game.play(&mut after, mv);
             if !self.wins(game, &after, thread)? {
@@ -137,6 +131,17 @@ impl<B: Bits> Solver<B> {
         self.decided.clear();
         self.paths.clear();
     }
+}
+
+/// The legal moves in the order of the race.
+pub(super) fn by_race<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Vec<Target> {
+    let mut moves = Vec::new();
+    game.moves(pos, &mut moves);
+    moves.sort_by_cached_key(|&mv| {
+        let (flood, onward) = flood_after(game, pos, mv);
+        race(&flood, onward)
+    });
+    moves
 }
 
 /// The place of a move in the solver's order; smaller is tried first.

@@ -1,18 +1,21 @@
 //! `plyd solve`: a whole game's values, counted: all positions, or all openings.
 
-use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+mod certificate;
 
-use crossterm::terminal::{Clear, ClearType};
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
+
 use serde::Serialize;
 
+use self::certificate::CertificateFile;
 use super::failure::Failure;
 use super::position::rules;
+use super::progress::Progress;
 use super::{parse, registry, words, write_json};
 use crate::cli::columns::{Columns, grouped};
-use crate::engine::{Entry, Share};
-use crate::game::OpenError;
+use crate::engine::{Certificate, Entry, Share, Solving};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -21,6 +24,8 @@ Examples:
   plyd solve l-game --rules neutrals=both --json
   plyd solve isolation --board 7x7          by solving every opening on its own
   plyd solve isolation --board 7x7 --book openings.txt
+  plyd solve isolation --board 6x9 --threads 2 --certificate isolation-6x9.txt
+                                            for minutes; the same command goes on where it was ended
   plyd solve ijk --rules size=3             by looking at every line until a win is found; without chance, and \
 also on 2x2")]
 pub(super) struct Args {
@@ -36,6 +41,17 @@ pub(super) struct Args {
     /// Write the openings, each with a winning reply, to a file
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
+    /// Write who wins each opening, with the winner's moves up to a ply, from which another program can prove it;
+    /// each opening is written as soon as it is solved, and the same command goes on with those that a file lacks
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
+    /// The ply after the opening up to which the certificate has moves: later ones, which are left to its
+    /// reader, make it several times as long
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "certificate", value_parser = clap::value_parser!(u32).range(1..=40))]
+    plies: u32,
+    /// How many openings are solved side by side
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -66,15 +82,38 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if let Some((width, height)) = args.board {
         given.extend([("width".to_owned(), width.to_string()), ("height".to_owned(), height.to_string())]);
     }
-    let mut progress = Progress::start();
-    let solved = solve(&rules(entry, &given)?, &mut |done, of| progress.show(done, of));
-    progress.clear();
-    let solved = solved.map_err(|error| {
-        Failure::Usage(match error {
-            OpenError::Rule { name, message } => format!("the rule `{name}`: {message}"),
-            OpenError::Malformed(message) | OpenError::Impossible(message) => message,
-        })
-    })?;
+    let rules = rules(entry, &given)?;
+    let (mut file, known) = match args.certificate.as_deref().map(CertificateFile::read).transpose()? {
+        Some((file, known)) => (Some(file), known),
+        None => (None, String::new()),
+    };
+    let mut progress = None;
+    let mut line = |line: &str| match file.as_mut().is_none_or(|file| file.add(line)) {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    };
+    let wanted = args.certificate.is_some();
+    let solved = solve(
+        &rules,
+        &mut Solving {
+            threads: usize::from(args.threads),
+            certificate: wanted.then_some(Certificate { plies: args.plies, known: &known, line: &mut line }),
+            progress: &mut |done, of| {
+                let (done, of) = (done as u64, of as u64);
+                progress.get_or_insert_with(|| Progress::of_openings(of, done)).show(done, "");
+            },
+        },
+    );
+    drop(progress);
+    if let Some(file) = &mut file {
+        file.checked()?;
+    }
+    let solved = solved.map_err(|error| Failure::Usage(error.message()))?;
+    if let Some(file) = file {
+        let whole = solved.certificate.as_deref();
+        let none = || Failure::Usage(format!("{} has no certificate: leave out `--certificate`", entry.name));
+        file.finish(whole.ok_or_else(none)?)?;
+    }
     if let Some(path) = &args.book {
         let Some(book) = &solved.book else {
             return Err(Failure::Usage(format!("{} needs no book: leave out `--book`", entry.name)));
@@ -122,36 +161,4 @@ fn not_solvable(entry: &Entry) -> Failure {
     let solvable = registry::games().iter().filter(|entry| entry.solve.is_some());
     let others = words::others(solvable.map(|entry| entry.name.to_owned()), "these can", "no other game can");
     Failure::Usage(format!("{} cannot be solved whole; {others}", entry.name))
-}
-
-/// A line on a terminal's stderr that shows how far a long solution has come.
-struct Progress {
-    began: Instant,
-    shown: Option<Instant>,
-}
-
-impl Progress {
-    const EVERY: Duration = Duration::from_millis(200);
-
-    fn start() -> Self {
-        Self { began: Instant::now(), shown: None }
-    }
-
-    fn show(&mut self, done: usize, of: usize) {
-        let last = self.shown.unwrap_or(self.began);
-        if last.elapsed() < Self::EVERY || !io::stderr().is_terminal() {
-            return;
-        }
-        self.shown = Some(Instant::now());
-        let left = self.began.elapsed().mul_f64((of - done) as f64 / done.max(1) as f64);
-        let rest = Clear(ClearType::UntilNewLine);
-        let _only_for_the_eye =
-            write!(io::stderr(), "\rsolved {done} of {of}, {} s left {rest}", left.as_secs());
-    }
-
-    fn clear(&self) {
-        if self.shown.is_some() {
-            let _only_for_the_eye = write!(io::stderr(), "\r{}", Clear(ClearType::UntilNewLine));
-        }
-    }
 }
