@@ -1,5 +1,5 @@
-//! The file of a certificate: it grows while a game is solved, so that a run that is ended goes on, and has its
-//! lines in order once all is solved.
+//! The file of a certificate: it grows while a game is solved, so that a run that is ended goes on, and has
+//! its lines in order once all is solved.
 
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};

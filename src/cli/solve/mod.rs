@@ -41,12 +41,12 @@ pub(super) struct Args {
     /// Write the openings, each with a winning reply, to a file
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
-    /// Write who wins each opening, with the winner's moves up to a ply, from which another program can prove it;
-    /// each opening is written as soon as it is solved, and the same command goes on with those that a file lacks
+    /// Write who wins each opening, with the winner's moves, so that another program can prove it. Each
+    /// opening is written as soon as it is solved; the same command goes on with those that the file lacks
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
-    /// The ply after the opening up to which the certificate has moves: later ones, which are left to its
-    /// reader, make it several times as long
+    /// The ply after the opening up to which the certificate has moves; its reader has to solve what follows.
+    /// Two plies more make it about three times as long
     #[arg(long, value_name = "N", default_value_t = 10, requires = "certificate", value_parser = clap::value_parser!(u32).range(1..=40))]
     plies: u32,
     /// How many openings are solved side by side

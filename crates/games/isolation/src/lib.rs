@@ -12,9 +12,9 @@
 //!
 //! In reading order: `board` (bit boards), [`rules`], `sizes` (which board is asked for), [`notation`] with
 //! `draft` (texts that may break the rules), [`territory`] and [`eval`] (evaluations), [`solver`] on `paths`
-//! and `decided`, `openings`, `certificate` and `theory` (what is solved for good), `prover` (all of it beside the search),
-//! `published_eval` and `players`. This file opens the game for the registry: it chooses the machine word
-//! that holds the board, and nothing of it knows the protocol.
+//! and `decided`, `openings`, `certificate` and `theory` (what is solved for good), `prover` (all of it
+//! beside the search), `published_eval` and `players`. This file opens the game for the registry: it chooses
+//! the machine word that holds the board, and nothing of it knows the protocol.
 
 mod board;
 mod certificate;
