@@ -16,7 +16,10 @@ const NAME = 'plyd.name.1.';
 const KEPT = 60;
 const KEPT_CHARS = 3_000_000;
 
-/** How long the page that a tab showed before may take to let go of its game: a reload does not wait for the end of that page. */
+/**
+ * How long the page that a tab showed before may take to let go of its game: a reload does not wait for the end of that page. A tab that
+ * was duplicated is shown that much later, as its game stays with the other one.
+ */
 const LET_GO_MS = 1000;
 
 /** The game that this tab holds, with its lock. */

@@ -6,12 +6,15 @@ use std::path::Path;
 
 use super::failure::Failure;
 
-/// Makes the file that `flag` names if there is none; it must keep what is written and not be that of the
-/// `record`, which it would replace.
+/// What the file of `--record` and `--state` holds.
+pub(super) const GAMES: &str = "record of the games";
+
+/// Makes the file that `flag` names if there is none; it must keep what is written and not be the `other`
+/// one, which it would replace: what that holds, and its path.
 ///
 /// # Errors
 /// It cannot be used so.
-pub(super) fn try_path(flag: &str, path: &Path, record: Option<&Path>) -> Result<(), Failure> {
+pub(super) fn try_path(flag: &str, path: &Path, other: Option<(&str, &Path)>) -> Result<(), Failure> {
     let refusal = |what: &dyn std::fmt::Display| Failure::Usage(format!("{flag} {}: {what}", path.display()));
     // Opened only if it is a file: opening a pipe waits for its reader.
     let is_new = match fs::metadata(path) {
@@ -21,11 +24,10 @@ pub(super) fn try_path(flag: &str, path: &Path, record: Option<&Path>) -> Result
     };
     fs::File::options().create(true).append(true).open(path).map_err(|error| refusal(&error))?;
     let place = |path: &Path| fs::canonicalize(path).ok();
-    if record.is_none_or(|record| place(record).is_none_or(|record| Some(record) != place(path))) {
-        return Ok(());
-    }
+    let is_same = |other: &Path| place(other).is_some_and(|other| Some(other) == place(path));
+    let Some((what, _)) = other.filter(|(_, other)| is_same(other)) else { return Ok(()) };
     if is_new {
         fs::remove_file(path).map_err(|error| refusal(&error))?;
     }
-    Err(refusal(&"it would replace the record of the games: give another file"))
+    Err(refusal(&format!("it would replace the {what}: give another file")))
 }

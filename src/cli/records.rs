@@ -145,16 +145,10 @@ pub(super) fn choose(games: Vec<Game>, number: Option<usize>, how: &str) -> Resu
 pub(super) fn write(path: &Path, game: &Game) -> io::Result<()> {
     let mut line = serde_json::to_vec(game)?;
     line.push(b'\n');
-    replace(path, &line)
-}
-
-/// Puts contents in the place of a file, if there is one. It is whole or as it was before, whatever happens
-/// meanwhile.
-pub(super) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", process::id()));
     let new: PathBuf = path.with_file_name(name);
-    let written = fs::write(&new, contents).and_then(|()| fs::rename(&new, path));
+    let written = fs::write(&new, line).and_then(|()| fs::rename(&new, path));
     written.inspect_err(|_| {
         let _was_not_there = fs::remove_file(&new);
     })

@@ -104,7 +104,7 @@ impl TrialArgs {
     /// file of the state.
     pub(super) fn try_out(&self) -> Result<(), Failure> {
         let Some(path) = &self.out else { return Ok(()) };
-        output::try_path("--out", path, self.state.as_deref())
+        output::try_path("--out", path, self.state.as_deref().map(|state| (output::GAMES, state)))
     }
 
     /// Writes what was learned to the file of `--out`, if all games are played.

@@ -217,16 +217,19 @@ test('a reload makes no second game of it, also where the page before lets go of
   await turnOf(page, 'p1', 1);
   const { text } = await pageState(page);
   const id = await page.evaluate(() => JSON.parse(sessionStorage.getItem('plyd.table.3')).game.id);
-  // It waits for the game, and so has it between the page before and the page after the reload.
+  // It waits for the game, and so has it between the page before and the page after the reload, until that one waits for it, too.
   const between = await openIn(page.context(), on.server.url);
-  await between.evaluate((game) => {
-    navigator.locks.request(`plyd.game.1.${game}`, () => {
-      document.body.dataset.between = 'holds';
-      return new Promise((release) => { setTimeout(release, 300); });
+  await between.evaluate(async (game) => {
+    const name = `plyd.game.1.${game}`;
+    const waits = async () => (await navigator.locks.query()).pending.some((lock) => lock.name === name);
+    navigator.locks.request(name, async () => {
+      while (!await waits());
+      document.body.dataset.between = 'let go';
     });
+    while (!await waits());
   }, id);
   await page.reload();
-  await until(between, (now) => now.between === 'holds');
+  await until(between, (now) => now.between === 'let go');
   await until(page, (now) => now.text === text && now.toMove === 'p1');
   assert.equal(await page.evaluate(() => JSON.parse(sessionStorage.getItem('plyd.table.3')).game.id), id);
   assert.deepEqual(page.faults, []);

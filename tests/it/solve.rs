@@ -1,11 +1,11 @@
-//! `plyd solve` with a certificate: a checker that shares no code with plyd accepts it, and a run that was
-//! ended goes on.
+//! `plyd solve` by parts: an interrupted run goes on with its record, and a checker that shares no code with
+//! plyd accepts the certificate.
 
 use std::fs;
 
 use crate::trials::Trials;
 use rustix::process::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[path = "../../benches/certificate/src/board.rs"]
 mod board;
@@ -20,59 +20,93 @@ mod spread;
 #[path = "../../benches/certificate/src/table.rs"]
 mod table;
 
-const FILE: &str = "certificate.txt";
+/// Solves a board of Isolation in a directory; what is printed, as JSON.
+fn solved(directory: &Trials, board: &str, more: &[&str]) -> Value {
+    let output = directory.run(&[&["isolation", "--board", board, "--json"], more].concat());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
 
-/// Solves a board with a certificate up to a ply; what it prints as JSON, and the certificate.
-fn certified(directory: &Trials, board: &str, plies: &str, more: &[&str]) -> (Value, String) {
-    let arguments = ["isolation", "--board", board, "--certificate", FILE, "--plies", plies, "--json"];
-    let output = directory.run(&[&arguments[..], more].concat());
-    (serde_json::from_slice(&output.stdout).unwrap(), fs::read_to_string(directory.join(FILE)).unwrap())
+fn read(directory: &Trials, name: &str) -> String {
+    fs::read_to_string(directory.join(name)).unwrap()
 }
 
 #[test]
-fn a_run_that_was_cut_anywhere_goes_on_to_the_same_certificate() {
+fn a_run_that_was_cut_anywhere_goes_on_to_the_same_end() {
     let directory = Trials::new("solve");
-    let (values, whole) = certified(&directory, "5x5", "4", &[]);
-    let lines = whole.lines().count();
-    assert_eq!(lines, 1 + 85);
-    // Solved in another order, and cut within a line, after one, within the header, and before it.
-    let mut shuffled: Vec<&str> = whole.lines().collect();
-    shuffled[1..].reverse();
-    let shuffled = shuffled.join("\n") + "\n";
-    for length in [0, 5, whole.find('\n').unwrap() + 1, whole.len() / 2, whole.len() - 1, whole.len()] {
-        fs::write(directory.join(FILE), &shuffled[..length]).unwrap();
-        let (again, text) = certified(&directory, "5x5", "4", &["--threads", "3"]);
-        assert_eq!((&again["values"], &text), (&values["values"], &whole), "cut after {length} bytes");
+    let files = ["--record", "record", "--certificate", "certificate", "--plies", "4", "--book", "book"];
+    let values = solved(&directory, "5x5", &files);
+    let [record, certificate, book] = ["record", "certificate", "book"].map(|name| read(&directory, name));
+    assert_eq!([&record, &certificate, &book].map(|text| text.lines().count()), [85, 86, 85]);
+    // As several threads may have written it, and cut within a line, after one, and nowhere.
+    let mut lines: Vec<&str> = record.lines().collect();
+    lines.reverse();
+    let record = lines.join("\n") + "\n";
+    for length in [0, 5, record.find('\n').unwrap() + 1, record.len() / 2, record.len() - 1, record.len()] {
+        fs::write(directory.join("record"), &record[..length]).unwrap();
+        let again = solved(&directory, "5x5", &[&files[..], &["--threads", "3"]].concat());
+        assert_eq!(again["values"], values["values"], "cut after {length} bytes");
+        assert_eq!(read(&directory, "certificate"), certificate, "cut after {length} bytes");
+        assert_eq!(read(&directory, "book"), book, "cut after {length} bytes");
+        let grown = read(&directory, "record");
+        assert!(grown.starts_with(record[..length].rsplit_once('\n').map_or("", |(whole, _)| whole)));
+        assert_eq!(grown.lines().count(), 85, "cut after {length} bytes");
     }
+}
+
+#[test]
+fn what_the_record_has_is_not_solved_again() {
+    let directory = Trials::new("solve");
+    let book = || {
+        solved(&directory, "4x5", &["--record", "record", "--book", "book"]);
+        read(&directory, "book")
+    };
+    let found = book();
+    // Another winning move, which no run would find: the move of one opening is the second in the order of
+    // cells, if the first one wins.
+    let record = read(&directory, "record");
+    let marked = record.replacen(r#" 1 0""#, r#" 1 1""#, 1);
+    assert_ne!(record, marked);
+    fs::write(directory.join("record"), &marked).unwrap();
+    let changed = book();
+    let differ = found.lines().zip(changed.lines()).filter(|(found, changed)| found != changed);
+    assert_eq!((differ.count(), read(&directory, "record")), (1, marked));
 }
 
 #[test]
 fn a_run_that_is_killed_goes_on_with_what_it_has() {
     let directory = Trials::new("solve");
-    let (_, whole) = certified(&directory, "6x6", "2", &["--threads", "2"]);
-    let arguments = ["isolation", "--board", "6x6", "--certificate", FILE, "--plies", "2"];
-    let path = directory.join(FILE);
+    solved(&directory, "6x6", &["--threads", "2", "--book", "whole"]);
+    let whole = read(&directory, "whole");
+    let openings = whole.lines().count();
+    let arguments = ["isolation", "--board", "6x6", "--record", "record", "--book", "book"];
+    let path = directory.join("record");
     let lines = || fs::read_to_string(&path).unwrap_or_default().lines().count();
-    fs::remove_file(&path).unwrap();
-    directory.interrupt(&arguments, Signal::KILL, || lines() > 20, || fs::remove_file(&path).unwrap());
-    let proven = lines();
-    assert!((20..166).contains(&proven), "{proven}");
-    let output = directory.run(&arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let first: usize =
-        said.split(['/', ' ']).find_map(|word| word.parse().ok()).expect("how many are solved");
-    assert!(first + 2 >= proven, "after {proven} lines: {said}");
-    assert_eq!(fs::read_to_string(&path).unwrap(), whole);
+    let again = || fs::remove_file(&path).unwrap();
+    // The signal may come between the last opening and the end.
+    let kept = loop {
+        directory.interrupt(&arguments, Signal::KILL, || lines() > 20, again);
+        let kept = read(&directory, "record");
+        if kept.lines().count() < openings {
+            break kept;
+        }
+        again();
+    };
+    directory.run(&arguments);
+    let whole_lines = kept.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    assert!(read(&directory, "record").starts_with(whole_lines), "{kept}");
+    assert_eq!((lines(), read(&directory, "book")), (openings, whole));
 }
 
 #[test]
 fn a_checker_that_shares_no_code_proves_it() {
-    let directory = Trials::new("solve");
-    for (board, plies) in [("3x4", "40"), ("4x5", "1"), ("5x5", "6"), ("5x6", "10")] {
-        let (values, text) = certified(&directory, board, plies, &["--threads", "2"]);
-        let checked =
-            certificate::text(text.as_bytes()).and_then(|text| certificate::check(text, 2, &|_, _| ()));
-        let checked = checked.unwrap_or_else(|fault| panic!("{board}: {fault}"));
+    for (board, plies) in [("3x4", "20"), ("4x5", "1"), ("5x5", "6"), ("5x6", "10")] {
+        let directory = Trials::new("solve");
+        let values =
+            solved(&directory, board, &["--certificate", "certificate", "--plies", plies, "--threads", "2"]);
+        let text = fs::read(directory.join("certificate")).unwrap();
+        let check =
+            |text: &[u8]| certificate::text(text).and_then(|text| certificate::check(text, 2, &|_, _| ()));
+        let checked = check(&text).unwrap_or_else(|fault| panic!("{board}: {fault}"));
         let rows = values["values"].as_array().unwrap();
         let sum = |count: &str, outcome: &str| {
             let rows = rows.iter().filter(|row| outcome.is_empty() || row["outcome"] == outcome);
@@ -83,36 +117,69 @@ fn a_checker_that_shares_no_code_proves_it() {
             let won = checked.one_colour[player] + checked.two_colours[player];
             assert_eq!(sum("positions", outcome), won, "{board}: player {}", player + 1);
         }
-        // The test can fail: what is proven is not what anybody says.
-        let wrong = text.replacen(" 1 ", " 2 ", 1);
-        assert!(certificate::check(&wrong, 2, &|_, _| ()).is_err(), "{board}");
-        fs::remove_file(directory.join(FILE)).unwrap();
+        // The checker does not believe everything.
+        let wrong = String::from_utf8(text).unwrap().replacen(" 1 ", " 2 ", 1);
+        assert!(check(wrong.as_bytes()).is_err(), "{board}");
     }
 }
 
 #[test]
-fn what_is_no_certificate_of_this_board_stays_as_it_is() {
+fn what_is_no_record_of_this_solution_stays_as_it_is() {
     let directory = Trials::new("solve");
-    let (_, whole) = certified(&directory, "4x4", "3", &[]);
+    let arguments = ["isolation", "--board", "4x4", "--record", "record"];
+    directory.run(&arguments);
+    let whole = read(&directory, "record");
+    let first: Value = serde_json::from_str(whole.lines().next().unwrap()).unwrap();
+    // One line more, with another part.
+    let with = |part: &str| {
+        let mut line = first.clone();
+        line["part"] = json!(part);
+        format!("{whole}{line}\n")
+    };
+    let [opening, won] = {
+        let part = first["part"].as_str().unwrap();
+        [&part[..5], &part[6..]].map(str::to_owned)
+    };
     for (text, word) in [
-        ("notes\nand more".to_owned(), "begins with `notes`, not with `isolation 4x4 plies 3`"),
-        (whole.replace("plies 3", "plies 4"), "not with `isolation 4x4 plies 3`"),
-        (whole.replace("4x4", "3x4"), "not with `isolation 4x4 plies 3`"),
-        (whole.replacen("a1 b1", "a1 z9", 1), "line 2 of the certificate has no opening"),
-        (
-            whole.replacen("a1 b1 1", "a1 b1 3", 1).replacen("a1 b1 2", "a1 b1 3", 1),
-            "line 2 of the certificate names no winner",
-        ),
-        (whole.clone() + "a1\n", "has no moves: `a1`"),
-        (whole.clone() + "a1 b1 1 08\n", "no digits from 0 to 7"),
+        ("notes".to_owned(), "line 1"),
+        ("notes\nand more".to_owned(), "line 1"),
+        ("{}\n".to_owned(), "line 1"),
+        (whole.replace(r#""width":4"#, r#""width":5"#), "line 1: it is part of another solution"),
+        (whole.replace(r#""plies":1"#, r#""plies":2"#), "line 1: it is part of another solution"),
+        (whole.replace(r#""solution":1"#, r#""solution":2"#), "line 1: it is part of another solution"),
+        (with("a1 z9 1 0"), "no opening of this board"),
+        (with(&format!("{opening} 3 0")), "no opening of this board"),
+        (with(&format!("{opening} 1 7")), "a winner's moves up to ply 1"),
+        (with(&format!("{opening} 1 00")), "a winner's moves up to ply 1"),
+        (with(&format!("{opening} 1 -")), "a winner's moves up to ply 1"),
+        (with(&format!("{opening} 2 0")), "a winner's moves up to ply 1"),
+        (with(&format!("{opening} 1 x")), "a winner's moves up to ply 1"),
+        (with(""), "no opening of this board"),
+        (with(&format!("{opening} {}", if won.starts_with('1') { "2 -" } else { "1 0" })), "contradicts"),
     ] {
-        fs::write(directory.join(FILE), &text).unwrap();
-        let arguments = ["isolation", "--board", "4x4", "--certificate", FILE, "--plies", "3"];
+        fs::write(directory.join("record"), &text).unwrap();
         let said = directory.refusal(&arguments);
-        assert!(said.contains(word), "{said} without {word}");
-        assert_eq!(fs::read_to_string(directory.join(FILE)).unwrap(), text, "{word}");
+        assert!(said.contains(word) && said.contains("--record record: "), "{word}: {said}");
+        assert_eq!(read(&directory, "record"), text, "{word}");
     }
-    fs::remove_file(directory.join(FILE)).unwrap();
-    directory.refuses(&[(&["l-game", "--certificate", FILE], &["l-game has no certificate"])]);
-    assert!(!directory.join(FILE).exists());
+}
+
+#[test]
+fn files_that_cannot_be_written_are_refused_before_anything_is_solved() {
+    let directory = Trials::new("solve");
+    let board = ["isolation", "--board", "6x6"];
+    let refused: [(&[&str], &[&str]); 5] = [
+        (&["--book", "/nowhere/book"], &["--book /nowhere/book", "No such file"]),
+        (&["--certificate", "/dev/full"], &["--certificate /dev/full: it is no regular file"]),
+        (&["--record", "/dev/null"], &["--record /dev/null: it is no regular file"]),
+        (&["--book", "same", "--certificate", "./same"], &["would replace the book"]),
+        (&["--record", "same", "--book", "./same"], &["would replace the record"]),
+    ];
+    for (more, words) in refused {
+        directory.refuses(&[(&[&board[..], more].concat(), words)]);
+    }
+    for flag in ["--book", "--certificate", "--record"] {
+        directory.refuses(&[(&["l-game", flag, "file"], &["l-game is solved all at once", flag])]);
+        assert!(!directory.join("file").exists());
+    }
 }

@@ -245,7 +245,7 @@ impl Certificate<'_> {
         let left = walk.digits.len();
         let result = result.and_then(|()| match left {
             0 => Ok(()),
-            _ => Err(format!("{left} more digits than moves to give")),
+            _ => Err(format!("digits that are too many at the end: {left}")),
         });
         result.map_err(|what| Fault { line: line.number, what })
     }

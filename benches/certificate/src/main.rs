@@ -13,6 +13,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -31,7 +32,7 @@ Options:
   --help       Print this help
 
 The program proves each line of FILE by itself and exits with 0. If a line is wrong, it says which and why,
-and exits with 1. Wrong arguments exit with 2.
+and exits with 1. Wrong arguments, and a file that cannot be read, exit with 2.
 
 Example:
   plyd-certificate --threads 2 isolation-6x9.txt
@@ -99,23 +100,29 @@ fn check(file: &str, threads: usize, json: bool) -> ExitCode {
         Ok(bytes) => bytes,
         Err(error) => {
             eprintln!("error: cannot read {file}: {error}");
-            return ExitCode::FAILURE;
+            return ExitCode::from(2);
         }
     };
-    let said = Mutex::new(start);
+    let last_progress = Mutex::new(start);
     let progress = |done: usize, total: usize| {
         // Another thread is about to say it.
-        let Ok(mut said) = said.try_lock() else { return };
-        if said.elapsed() >= PAUSE {
-            *said = Instant::now();
+        let Ok(mut last) = last_progress.try_lock() else { return };
+        if last.elapsed() >= PAUSE {
+            *last = Instant::now();
             eprintln!("checked {done} of {total} openings");
         }
     };
     match certificate::text(&bytes).and_then(|text| certificate::check(text, threads, &progress)) {
         Ok(summary) => {
             let seconds = start.elapsed().as_secs_f64();
-            print!("{}", if json { as_json(&summary, seconds) } else { as_text(&summary, seconds) });
-            ExitCode::SUCCESS
+            let text = if json { as_json(&summary, seconds) } else { as_text(&summary, seconds) };
+            match io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!("error: cannot write the result: {error}");
+                    ExitCode::from(2)
+                }
+            }
         }
         Err(fault) => {
             eprintln!("error: {file}: {fault}");
@@ -130,7 +137,7 @@ fn as_text(summary: &Summary, seconds: f64) -> String {
     let total = one_colour[0] + one_colour[1] + two_colours[0] + two_colours[1];
     let row = |counts: &[usize; 2]| format!("player 1 wins {}, player 2 wins {}", counts[0], counts[1]);
     format!(
-        "isolation {width}x{height}: the certificate is right\n\
+        "isolation {width}x{height}: the certificate is proven\n\
          openings: {classes} up to symmetry, {total} in all; of these\n\
          tokens on one colour: {}\n\
          tokens on two colours: {}\n\

@@ -217,7 +217,7 @@ fn digits_too_many_too_few_or_too_large_are_refused() {
     for (index, line) in right.lines().enumerate().skip(1) {
         let spoilt = |line: &str| fault(&replaced(&right, index + 1, &[line]));
         let (line_of_more, more) = spoilt(&format!("{line}0").replace("-0", "0"));
-        assert_eq!((line_of_more, more.as_str()), (index + 1, "1 more digits than moves to give"));
+        assert_eq!((line_of_more, more.as_str()), (index + 1, "digits that are too many at the end: 1"));
         let cut = &line[..line.len() - 1];
         let (line_of_less, less) = spoilt(cut);
         assert_eq!(line_of_less, index + 1);

@@ -13,7 +13,9 @@ use crate::cli::{output, registry};
 /// Reads the records of all shards, and reports on the whole match.
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if let Some(path) = &args.html {
-        args.merge.iter().try_for_each(|part| output::try_path("--html", path, Some(part)))?;
+        args.merge
+            .iter()
+            .try_for_each(|part| output::try_path("--html", path, Some((output::GAMES, part))))?;
     }
     let mut gallery = args.html.is_some().then(Gallery::default);
     let mut kept = args.review.map(|_| Vec::new());

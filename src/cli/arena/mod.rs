@@ -218,7 +218,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut the_match = read_match(args)?;
     let mut totals = Totals::new(&the_match, args.sprt);
     if let Some(path) = &args.html {
-        output::try_path("--html", path, args.record.as_deref())?;
+        output::try_path("--html", path, args.record.as_deref().map(|record| (output::GAMES, record)))?;
         totals.gallery = Some(Gallery::default());
     }
     if let Some(port) = args.watch {

@@ -1,6 +1,6 @@
 //! `plyd solve`: a whole game's values, counted: all positions, or all openings.
 
-mod certificate;
+mod record;
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -9,13 +9,17 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use self::certificate::CertificateFile;
+use self::record::{SolutionRecord, Terms};
 use super::failure::Failure;
-use super::position::rules;
+use super::position::{rule_settings, rules};
 use super::progress::Progress;
-use super::{parse, registry, words, write_json};
+use super::{output, parse, registry, words, write_json};
 use crate::cli::columns::{Columns, grouped};
-use crate::engine::{Certificate, Entry, Share, Solving};
+use crate::engine::{Entry, Share, Solve, SolveByParts, SolveRequest, SolvedPart, SolvedParts};
+use crate::game::{OpenError, Rules};
+
+/// The ply up to which a certificate has moves, if none is given.
+const CERTIFIED_PLIES: u32 = 10;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -24,8 +28,8 @@ Examples:
   plyd solve l-game --rules neutrals=both --json
   plyd solve isolation --board 7x7          by solving every opening on its own
   plyd solve isolation --board 7x7 --book openings.txt
-  plyd solve isolation --board 6x9 --threads 2 --certificate isolation-6x9.txt
-                                            for minutes; the same command goes on where it was ended
+  plyd solve isolation --board 6x9 --threads 2 --record 6x9.jsonl --certificate 6x9.txt
+                                            takes minutes; run it again if it was interrupted, and it goes on
   plyd solve ijk --rules size=3             by looking at every line until a win is found; without chance, and \
 also on 2x2")]
 pub(super) struct Args {
@@ -41,14 +45,16 @@ pub(super) struct Args {
     /// Write the openings, each with a winning reply, to a file
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
-    /// Write who wins each opening, with the winner's moves, so that another program can prove it. Each
-    /// opening is written as soon as it is solved; the same command goes on with those that the file lacks
+    /// Write who wins each opening, with the winner's moves, so that another program can prove it
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
     /// The ply after the opening up to which the certificate has moves; its reader has to solve what follows.
-    /// Two plies more make it about three times as long
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "certificate", value_parser = clap::value_parser!(u32).range(1..=40))]
-    plies: u32,
+    /// Two plies more make it about three times as long [default: 10]
+    #[arg(long, value_name = "N", requires = "certificate", value_parser = clap::value_parser!(u32).range(1..=20))]
+    plies: Option<u32>,
+    /// Keep each opening that is solved; an interrupted run goes on with the others
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
     /// How many openings are solved side by side
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
@@ -83,47 +89,101 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         given.extend([("width".to_owned(), width.to_string()), ("height".to_owned(), height.to_string())]);
     }
     let rules = rules(entry, &given)?;
-    let (mut file, known) = match args.certificate.as_deref().map(CertificateFile::read).transpose()? {
-        Some((file, known)) => (Some(file), known),
-        None => (None, String::new()),
+    let (solved, parts) = match solve {
+        Solve::AtOnce(solve) => {
+            args.refuse_parts()?;
+            (solve(&rules).map_err(|error| Failure::Usage(error.message()))?, None)
+        }
+        Solve::ByParts(solve) => {
+            let SolvedParts { solved, book, certificate } = solve_parts(args, &rules, &given, solve)?;
+            (solved, Some([(&args.book, book), (&args.certificate, certificate)]))
+        }
     };
-    let mut progress = None;
-    let mut line = |line: &str| match file.as_mut().is_none_or(|file| file.add(line)) {
-        true => ControlFlow::Continue(()),
-        false => ControlFlow::Break(()),
+    let values = solved.shares.iter().map(row).collect();
+    let report = Report { game: entry.name, cpu_us: solved.cpu.as_micros() as u64, values };
+    if args.json {
+        write_json(out, &report)?
+    } else {
+        show(&report, solved.cpu, out)?
+    }
+    // At the end: what was solved is shown even if it cannot be written.
+    for (path, text) in parts.iter().flatten() {
+        let Some(path) = path else { continue };
+        std::fs::write(path, text)
+            .map_err(|error| Failure::Failed(format!("cannot write `{}`: {error}", path.display())))?;
+    }
+    Ok(())
+}
+
+impl Args {
+    /// The ply up to which parts have moves.
+    fn plies(&self) -> u32 {
+        if self.certificate.is_some() { self.plies.unwrap_or(CERTIFIED_PLIES) } else { 1 }
+    }
+
+    /// Refuses what only games that are solved by parts have.
+    fn refuse_parts(&self) -> Result<(), Failure> {
+        let given =
+            [("--book", &self.book), ("--certificate", &self.certificate), ("--record", &self.record)];
+        let Some((flag, _)) = given.iter().find(|(_, path)| path.is_some()) else { return Ok(()) };
+        Err(Failure::Usage(format!("{} is solved all at once: leave out `{flag}`", self.game.name)))
+    }
+
+    /// Checks before the first part that the results can be written.
+    fn try_outputs(&self) -> Result<(), Failure> {
+        let record = self.record.as_deref().map(|path| ("record of what is solved", path));
+        if let Some(path) = &self.book {
+            output::try_path("--book", path, record)?;
+        }
+        if let Some(path) = &self.certificate {
+            output::try_path("--certificate", path, record)?;
+            output::try_path("--certificate", path, self.book.as_deref().map(|path| ("book", path)))?;
+        }
+        Ok(())
+    }
+}
+
+/// Solves a game by parts, and goes on with those that the record lacks.
+fn solve_parts(
+    args: &Args,
+    rules: &Rules,
+    given: &[(String, String)],
+    solve: SolveByParts,
+) -> Result<SolvedParts, Failure> {
+    args.try_outputs()?;
+    let (mut record, known) = match &args.record {
+        None => (None, Vec::new()),
+        Some(path) => {
+            let terms = Terms {
+                game: args.game.name.to_owned(),
+                rules: rule_settings(args.game, given),
+                plies: args.plies(),
+            };
+            let (record, known) = SolutionRecord::open(path, terms)?;
+            (Some(record), known)
+        }
     };
-    let wanted = args.certificate.is_some();
+    let (mut progress, mut failed) = (None, None);
     let solved = solve(
-        &rules,
-        &mut Solving {
+        rules,
+        &mut SolveRequest {
             threads: usize::from(args.threads),
-            certificate: wanted.then_some(Certificate { plies: args.plies, known: &known, line: &mut line }),
-            progress: &mut |done, of| {
+            plies: args.plies(),
+            known: &known,
+            heard: &mut |SolvedPart { text, done, of }| {
                 let (done, of) = (done as u64, of as u64);
-                progress.get_or_insert_with(|| Progress::of_openings(of, done)).show(done, "");
+                progress.get_or_insert_with(|| Progress::of_openings(of, done - 1)).show(done, "");
+                failed = record.as_mut().and_then(|record| record.add(text).err());
+                if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             },
         },
     );
     drop(progress);
-    if let Some(file) = &mut file {
-        file.checked()?;
+    match (failed, &args.record, solved) {
+        (Some(failure), _, _) => Err(failure),
+        (None, Some(path), Err(OpenError::Malformed(message))) => Err(record::refused(path, &message)),
+        (None, _, solved) => solved.map_err(|error| Failure::Usage(error.message())),
     }
-    let solved = solved.map_err(|error| Failure::Usage(error.message()))?;
-    if let Some(file) = file {
-        let whole = solved.certificate.as_deref();
-        let none = || Failure::Usage(format!("{} has no certificate: leave out `--certificate`", entry.name));
-        file.finish(whole.ok_or_else(none)?)?;
-    }
-    if let Some(path) = &args.book {
-        let Some(book) = &solved.book else {
-            return Err(Failure::Usage(format!("{} needs no book: leave out `--book`", entry.name)));
-        };
-        std::fs::write(path, book)
-            .map_err(|error| Failure::Failed(format!("cannot write `{}`: {error}", path.display())))?;
-    }
-    let values = solved.shares.iter().map(row).collect();
-    let report = Report { game: entry.name, cpu_us: solved.cpu.as_micros() as u64, values };
-    if args.json { write_json(out, &report) } else { show(&report, solved.cpu, out) }
 }
 
 fn show(report: &Report, cpu: Duration, out: &mut impl Write) -> Result<(), Failure> {

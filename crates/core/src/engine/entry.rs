@@ -62,7 +62,7 @@ pub struct Entry {
     pub perft: &'static str,
     /// Positions that `plyd bench` searches, with the depth for each.
     pub bench: &'static [Bench],
-    /// Solves the whole game, if that is possible; see [`Solved`](super::Solved).
+    /// How the whole game is solved, if that is possible.
     pub solve: Option<Solve>,
     /// How boards of the game look on the page of `plyd gui`, as the text of a JavaScript module; none: as
     /// those of any game. Nothing here reads it; `gui/looks.js` says what it may hold.

@@ -48,7 +48,7 @@ pub use fault::{Fault, FaultCode, Place};
 pub use learner::learner;
 pub use lesson::LessonStep;
 pub use root::open;
-pub use solving::{Certificate, Share, Solve, Solved, Solving};
+pub use solving::{Share, Solve, SolveByParts, SolveRequest, Solved, SolvedPart, SolvedParts};
 
 pub use crate::options::OptionError;
 pub use crate::search::players::{Made, NamedPlayer};

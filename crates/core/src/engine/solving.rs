@@ -6,31 +6,52 @@ use std::time::Duration;
 use crate::game::{OpenError, Rules};
 use crate::score::Value;
 
-/// Solves a game under some rules.
-///
-/// # Errors
-/// A rule under which the game cannot be solved, an earlier certificate that cannot be read, or the end that
-/// [`Certificate::line`] asked for.
-pub type Solve = fn(&Rules, &mut Solving<'_>) -> Result<Solved, OpenError>;
-
-/// How a game is to be solved, and who hears how far it has come.
-pub struct Solving<'a> {
-    /// How many parts are solved side by side, if the game has parts.
-    pub threads: usize,
-    /// The certificate that is wanted beside the values; none: only the values.
-    pub certificate: Option<Certificate<'a>>,
-    /// Hears from time to time how many parts are solved, and how many there are.
-    pub progress: &'a mut dyn FnMut(usize, usize),
+/// How a game is solved.
+#[derive(Clone, Copy)]
+pub enum Solve {
+    /// All at once. The error is a rule under which the game cannot be solved.
+    AtOnce(fn(&Rules) -> Result<Solved, OpenError>),
+    /// Part by part, such as one opening after the other, so that a run that was interrupted can go on.
+    ByParts(SolveByParts),
 }
 
-/// A text by which a program that shares no code with this one can prove a solution again.
-pub struct Certificate<'a> {
-    /// The ply up to which it names the winning moves. What follows its reader has to solve.
+/// Solves a game by parts.
+///
+/// # Errors
+/// A rule under which the game cannot be solved, a known part that cannot be read, which is
+/// [`OpenError::Malformed`], or the end that [`SolveRequest::heard`] asked for.
+pub type SolveByParts = fn(&Rules, &mut SolveRequest<'_>) -> Result<SolvedParts, OpenError>;
+
+/// What is asked of a game that is solved by parts.
+pub struct SolveRequest<'a> {
+    /// How many parts are solved side by side.
+    pub threads: usize,
+    /// The ply up to which a solved part names the winning moves, 1 at least.
     pub plies: u32,
-    /// What an earlier run wrote of it: whole lines in any order, which are not solved again.
-    pub known: &'a str,
-    /// Hears each new line as soon as it is proven, without the line's end, and says whether to go on.
-    pub line: &'a mut dyn FnMut(&str) -> ControlFlow<()>,
+    /// Parts that an earlier run solved under the same rules up to the same ply, in any order.
+    pub known: &'a [String],
+    /// Hears each part as soon as it is solved, and says whether to go on.
+    pub heard: &'a mut dyn FnMut(SolvedPart<'_>) -> ControlFlow<()>,
+}
+
+/// A part that was solved.
+pub struct SolvedPart<'a> {
+    /// What is proven of it, a line of text.
+    pub text: &'a str,
+    /// How many parts are solved by now, with those that were known.
+    pub done: usize,
+    /// How many parts there are.
+    pub of: usize,
+}
+
+/// A game that was solved by parts.
+pub struct SolvedParts {
+    /// The positions by their value.
+    pub solved: Solved,
+    /// A text that the game's players can be built with.
+    pub book: String,
+    /// A text by which a program that shares no code with this one can prove the solution again.
+    pub certificate: String,
 }
 
 /// A solved game: all its positions, or all its openings.
@@ -39,10 +60,6 @@ pub struct Solved {
     pub cpu: Duration,
     /// The positions by their value.
     pub shares: Vec<Share>,
-    /// The solution as a text that the game's players can be built with, if there is one.
-    pub book: Option<String>,
-    /// All lines of the certificate in their order, if one was asked for and the game has any.
-    pub certificate: Option<String>,
 }
 
 /// The positions of a solved game that have one value.

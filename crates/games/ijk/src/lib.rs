@@ -51,7 +51,9 @@ use self::rules::{BY_FULL, BY_K, BY_MAX_PLIES, BY_REPETITION, Ijk, Move, Positio
 use self::tuples::{Learned, WhereLearned};
 use self::variant::Variant;
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, Learner, Made, NamedEvaluator, NamedPlayer, Playable};
+use plyd_core::engine::{
+    self, AnyRoot, Bench, Entry, Learner, Made, NamedEvaluator, NamedPlayer, Playable, Solve,
+};
 use plyd_core::game::{Evaluator, Game, Named, OpenError, Rules};
 use plyd_core::options::Options;
 use plyd_core::search::Searcher;
@@ -91,7 +93,7 @@ pub static ENTRY: Entry = Entry {
     reports: Some(include_str!("reports.txt")),
     bench: BENCH,
     edits: Some(draft::edits),
-    solve: Some(solution::solve),
+    solve: Some(Solve::AtOnce(solution::solve)),
     ..Entry::of::<Ijk<false>>(open)
 };
 

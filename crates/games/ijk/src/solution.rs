@@ -10,7 +10,7 @@ use super::board::{Board, Case, Slide, Tile, places};
 use super::planes::Planes;
 use super::rules::{Ijk, Move, Position};
 use super::variant::{Skip, Variant};
-use plyd_core::engine::{Share, Solved, Solving};
+use plyd_core::engine::{Share, Solved};
 use plyd_core::game::{Game, OpenError, Rules, Side, Turn};
 use plyd_core::score::{Score, Value};
 use plyd_core::search::clock::thread_cpu_time;
@@ -23,7 +23,7 @@ const MAX_SIZE: usize = 3;
 type Key = u64;
 
 /// Solves a board of up to 3 by 3 without chance and counts its positions by their value.
-pub(super) fn solve(rules: &Rules, _solving: &mut Solving<'_>) -> Result<Solved, OpenError> {
+pub(super) fn solve(rules: &Rules) -> Result<Solved, OpenError> {
     let variant = Variant::choose(rules, None)?;
     let wrong = |name, message: &str| Err(OpenError::Rule { name, message: message.to_owned() });
     match variant {
@@ -43,12 +43,7 @@ pub(super) fn solve(rules: &Rules, _solving: &mut Solving<'_>) -> Result<Solved,
                     &format!("games last up to {plies} moves and are solved to their end: give 0 or as many"),
                 );
             }
-            Ok(Solved {
-                shares: proof.shares(),
-                cpu: thread_cpu_time() - began,
-                book: None,
-                certificate: None,
-            })
+            Ok(Solved { shares: proof.shares(), cpu: thread_cpu_time() - began })
         }
     }
 }
@@ -202,9 +197,7 @@ mod tests {
 
     fn solved(size: i64) -> Vec<(&'static str, i32, u64)> {
         let rules = Rules::new(vec![("size", Setting::Int(size))]);
-        let shares = solve(&rules, &mut Solving { threads: 1, certificate: None, progress: &mut |_, _| () })
-            .unwrap()
-            .shares;
+        let shares = solve(&rules).unwrap().shares;
         shares.iter().map(|share| (share.kind, share.value.score.raw().signum(), share.positions)).collect()
     }
 
@@ -282,12 +275,7 @@ mod tests {
             let mut rules = vec![("size", Setting::Int(2))];
             rules.retain(|rule| rule.0 != name);
             rules.push((name, value));
-            let Err(OpenError::Rule { name: rule, .. }) = solve(
-                &Rules::new(rules),
-                &mut Solving { threads: 1, certificate: None, progress: &mut |_, _| () },
-            ) else {
-                panic!("{name}")
-            };
+            let Err(OpenError::Rule { name: rule, .. }) = solve(&Rules::new(rules)) else { panic!("{name}") };
             assert_eq!(rule, name);
         }
     }

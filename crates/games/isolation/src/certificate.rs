@@ -1,10 +1,11 @@
 //! What is proven of an opening and can be checked by others: who wins, and the winner's moves up to a given
 //! ply.
 //!
-//! `docs/solved.md` describes the text. The solver decides positions from that ply on; above it each position
-//! of an opening is decided once, so that a certificate takes no longer than the values alone.
+//! `docs/reference/formats.md` describes the text. The solver decides positions from that ply on; before it
+//! each position of an opening is decided once, so that a certificate takes no longer than the values alone.
 
 use std::collections::HashMap;
+use std::str::Bytes;
 
 use super::decided::{Decided, Key};
 use super::rules::{Isolation, Position, Target};
@@ -24,9 +25,45 @@ pub(super) struct Proof {
 impl Proof {
     /// The winning move of the side to move, if that is the winner.
     pub(super) fn reply<B: Bits>(&self, game: &Isolation<B>, pos: &Position<B>) -> Option<Target> {
-        let first = self.moves.chars().next().filter(|_| pos.mover() == self.winner)?.to_digit(10)?;
-        legal(game, pos).get(first as usize).copied()
+        let first = self.moves.bytes().next().filter(|_| pos.mover() == self.winner)?;
+        chosen(&legal(game, pos), first)
     }
+
+    /// Whether the moves are those of a walk up to that ply, each of them legal and none too many. Whether
+    /// they win is another question.
+    pub(super) fn fits<B: Bits>(&self, game: &Isolation<B>, pos: &Position<B>, plies: u32) -> bool {
+        let mut digits = self.moves.bytes();
+        self.walks(game, pos, plies, &mut digits) && digits.len() == 0
+    }
+
+    fn walks<B: Bits>(
+        &self,
+        game: &Isolation<B>,
+        pos: &Position<B>,
+        plies: u32,
+        digits: &mut Bytes<'_>,
+    ) -> bool {
+        if plies == 0 {
+            return true;
+        }
+        let legal = legal(game, pos);
+        let played = if pos.mover() == self.winner {
+            let Some(mv) = digits.next().and_then(|digit| chosen(&legal, digit)) else { return false };
+            vec![mv]
+        } else {
+            legal
+        };
+        played.into_iter().all(|mv| {
+            let mut after = *pos;
+            game.play(&mut after, mv);
+            self.walks(game, &after, plies - 1, digits)
+        })
+    }
+}
+
+/// The move that a digit names.
+fn chosen(legal: &[Target], digit: u8) -> Option<Target> {
+    legal.get(usize::from(digit.checked_sub(b'0')?)).copied()
 }
 
 /// Proves openings, one after the other.

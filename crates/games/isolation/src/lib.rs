@@ -51,7 +51,7 @@ use self::solver::Solver;
 use self::territory::{Territory, WEIGHTS};
 use plyd_core::bits::{Bits, Colours};
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, Made, NamedEvaluator, NamedPlayer, Playable};
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, Made, NamedEvaluator, NamedPlayer, Playable, Solve};
 use plyd_core::game::{Evaluator, Kind, Named, OpenError, Rules, Spec};
 use plyd_core::options::{EXACT, Options};
 use plyd_core::search::erased::Erased;
@@ -92,7 +92,7 @@ pub static ENTRY: Entry = Entry {
     glyphs: &[("token", KNIGHT)],
     reports: Some(include_str!("reports.txt")),
     bench: BENCH,
-    solve: Some(openings::solve),
+    solve: Some(Solve::ByParts(openings::solve)),
     edits: Some(draft::edits),
     ..Entry::of::<Isolation<u64>>(open)
 };

@@ -13,7 +13,7 @@ use super::certificate::{Certifier, Proof};
 use super::rules::{Isolation, Position, Target};
 use super::sizes::Size;
 use plyd_core::bits::Bits;
-use plyd_core::engine::{Share, Solved, Solving};
+use plyd_core::engine::{Share, SolveRequest, Solved, SolvedPart, SolvedParts};
 use plyd_core::game::{Game, Notation, OpenError, Rules, Side};
 use plyd_core::score::{Score, Value};
 use plyd_core::search::Control;
@@ -87,7 +87,7 @@ pub(super) fn images<B: Bits>(board: &Board<B>, pair: (u8, u8)) -> impl Iterator
 }
 
 /// Solves all openings of the board that the rules name.
-pub(super) fn solve(rules: &Rules, solving: &mut Solving<'_>) -> Result<Solved, OpenError> {
+pub(super) fn solve(rules: &Rules, request: &mut SolveRequest<'_>) -> Result<SolvedParts, OpenError> {
     let size = Size::choose(rules, None)?;
     if size.cells() > MOST_CELLS {
         let message = format!(
@@ -97,117 +97,89 @@ pub(super) fn solve(rules: &Rules, solving: &mut Solving<'_>) -> Result<Solved, 
     }
     let game = Isolation::<u64>::new(size.width(), size.height());
     let openings = openings(game.board());
-    let plies = solving.certificate.as_ref().map_or(1, |certificate| certificate.plies);
-    let header = format!("isolation {}x{} plies {plies}", size.width(), size.height());
-    let mut proofs = vec![None; openings.len()];
-    if let Some(certificate) = &mut solving.certificate {
-        if !certificate.known.is_empty() {
-            proofs =
-                known_proofs(&game, &openings, certificate.known, &header).map_err(OpenError::Malformed)?;
-        } else if (certificate.line)(&header).is_break() {
-            return Err(stopped());
-        }
-    }
-    let cpu = prove(&game, &openings, plies, &mut proofs, solving)?;
-    let proofs: Vec<Proof> = proofs.into_iter().flatten().collect();
+    let known = known_proofs(&game, &openings, request).map_err(OpenError::Malformed)?;
+    let (proofs, cpu) = prove(&game, &openings, known, request)?;
     let lines = || openings.iter().zip(&proofs);
-    let book = lines().map(|(opening, proof)| opening.book_line(&game, proof)).collect();
-    let certificate = solving.certificate.is_some().then(|| {
-        let lines = lines().map(|(opening, proof)| opening.certificate_line(&game, proof));
-        iter::once(header).chain(lines).map(|line| line + "\n").collect()
-    });
-    Ok(Solved { cpu, shares: shares(&game, &openings, &proofs), book: Some(book), certificate })
+    let header = format!("isolation {}x{} plies {}\n", size.width(), size.height(), request.plies);
+    let certified = lines().map(|(opening, proof)| opening.certificate_line(&game, proof) + "\n");
+    Ok(SolvedParts {
+        solved: Solved { cpu, shares: shares(&game, &openings, &proofs) },
+        book: lines().map(|(opening, proof)| opening.book_line(&game, proof)).collect(),
+        certificate: iter::once(header).chain(certified).collect(),
+    })
 }
 
-/// Proves the openings that have no proof yet; the CPU time of that.
+/// Proves the openings that have no proof yet; all proofs, and the CPU time of the new ones.
 fn prove(
     game: &Isolation<u64>,
     openings: &[Opening],
-    plies: u32,
-    proofs: &mut [Option<Proof>],
-    solving: &mut Solving<'_>,
-) -> Result<Duration, OpenError> {
-    let open: Vec<usize> = (0..openings.len()).filter(|&at| proofs[at].is_none()).collect();
-    let mut done = openings.len() - open.len();
-    (solving.progress)(done, openings.len());
+    mut proofs: Vec<Option<Proof>>,
+    request: &mut SolveRequest<'_>,
+) -> Result<(Vec<Proof>, Duration), OpenError> {
+    let unproven: Vec<usize> = (0..openings.len()).filter(|&at| proofs[at].is_none()).collect();
+    let (plies, threads) = (request.plies, request.threads.clamp(1, unproven.len().max(1)));
     let (next, control) = (AtomicUsize::new(0), Control::default());
     let (sender, proven) = mpsc::channel();
     let work = |sender: Sender<(usize, Proof)>| {
         let (mut certifier, mut thread) = (Certifier::new(game, plies), SearchThread::alone(&control));
-        while let Some(&at) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(&at) = unproven.get(next.fetch_add(1, Ordering::Relaxed)) {
             let Some(proof) = certifier.prove(&openings[at].position(game), &mut thread) else { break };
             // Nobody receives any more once the solution is stopped.
             let _is_received = sender.send((at, proof));
         }
         thread_cpu_time()
     };
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..solving.threads.clamp(1, open.len().max(1)))
+    let cpu = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
             .map(|_| {
                 let sender = sender.clone();
                 scope.spawn(|| work(sender))
             })
             .collect();
         drop(sender);
-        for (at, proof) in proven {
-            done += 1;
-            (solving.progress)(done, openings.len());
-            if let Some(certificate) = &mut solving.certificate
-                && (certificate.line)(&openings[at].certificate_line(game, &proof)).is_break()
-            {
-                control.stop();
-                return Err(stopped());
-            }
+        for (done, (at, proof)) in (openings.len() - unproven.len() + 1..).zip(proven) {
+            let text = openings[at].certificate_line(game, &proof);
             proofs[at] = Some(proof);
+            if (request.heard)(SolvedPart { text: &text, done, of: openings.len() }).is_break() {
+                control.stop();
+                return Err(OpenError::Impossible("the solution was stopped".to_owned()));
+            }
         }
         Ok(workers.into_iter().map(|worker| worker.join().expect("a proof does not panic")).sum())
-    })
+    })?;
+    let proofs = proofs.into_iter().map(|proof| proof.expect("every opening was given to a worker"));
+    Ok((proofs.collect(), cpu))
 }
 
-fn stopped() -> OpenError {
-    OpenError::Impossible("the solution was stopped".to_owned())
-}
-
-/// What an earlier run proved, of each opening; else what is wrong with its text.
+/// What an earlier run proved of each opening; else which text of it is wrong.
 fn known_proofs(
     game: &Isolation<u64>,
     openings: &[Opening],
-    text: &str,
-    header: &str,
+    request: &SolveRequest<'_>,
 ) -> Result<Vec<Option<Proof>>, String> {
-    let mut lines = text.lines();
-    match lines.next() {
-        Some(first) if first == header => {}
-        first => {
-            return Err(format!(
-                "the certificate begins with `{}`, not with `{header}`",
-                first.unwrap_or_default()
-            ));
-        }
-    }
     let places: HashMap<String, usize> =
         openings.iter().enumerate().map(|(at, opening)| (opening.text(game), at)).collect();
     let mut proofs = vec![None; openings.len()];
-    for (number, line) in (2..).zip(lines) {
-        let known = line.rsplitn(3, ' ').collect::<Vec<_>>();
-        let [moves, winner, opening] = known[..] else {
-            return Err(format!("line {number} of the certificate has no moves: `{line}`"));
+    for text in request.known {
+        let read = || {
+            let [first, second, winner, moves] = text.split(' ').collect::<Vec<_>>()[..] else { return None };
+            let winner = match winner {
+                "1" => Side::First,
+                "2" => Side::Second,
+                _ => return None,
+            };
+            let at = *places.get(&format!("{first} {second}"))?;
+            let moves = if moves == NO_MOVES { "" } else { moves };
+            let proof = Proof { winner, moves: moves.to_owned() };
+            proof.fits(game, &openings[at].position(game), request.plies).then_some((at, proof))
         };
-        let at = *places
-            .get(opening)
-            .ok_or_else(|| format!("line {number} of the certificate has no opening: `{line}`"))?;
-        let winner = match winner {
-            "1" => Side::First,
-            "2" => Side::Second,
-            _ => return Err(format!("line {number} of the certificate names no winner, 1 or 2: `{line}`")),
-        };
-        let moves = if moves == NO_MOVES { "" } else { moves };
-        if !moves.bytes().all(|digit| matches!(digit, b'0'..=b'7')) {
-            return Err(format!(
-                "line {number} of the certificate has moves that are no digits from 0 to 7: `{line}`"
-            ));
+        let (at, proof) = read().ok_or_else(|| {
+            format!("no opening of this board with a winner's moves up to ply {}: `{text}`", request.plies)
+        })?;
+        if proofs[at].as_ref().is_some_and(|earlier| *earlier != proof) {
+            return Err(format!("this contradicts what stands above it: `{text}`"));
         }
-        proofs[at] = Some(Proof { winner, moves: moves.to_owned() });
+        proofs[at] = Some(proof);
     }
     Ok(proofs)
 }

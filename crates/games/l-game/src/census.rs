@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::LGame;
 use super::board::State;
 use super::tablebase::Tablebase;
-use plyd_core::engine::{Share, Solved, Solving};
+use plyd_core::engine::{Share, Solved};
 use plyd_core::game::{OpenError, Rules};
 use plyd_core::score::{Score, Value};
 use plyd_core::search::clock::thread_cpu_time;
 
 /// Solves the variant that the rules name and counts its states by value. The table knows neither caps nor
 /// repetition, so they must be off.
-pub(super) fn solve(rules: &Rules, _solving: &mut Solving<'_>) -> Result<Solved, OpenError> {
+pub(super) fn solve(rules: &Rules) -> Result<Solved, OpenError> {
     for name in ["max_plies", "repetition"] {
         if rules.int(name).is_some_and(|value| value != 0) {
             return Err(OpenError::Rule { name, message: "the table is of games without end".to_owned() });
@@ -36,5 +36,5 @@ pub(super) fn solve(rules: &Rules, _solving: &mut Solving<'_>) -> Result<Solved,
         };
         Share { kind: "", value: Value::proven(score), positions, classes }
     };
-    Ok(Solved { cpu, shares: counts.into_iter().map(share).collect(), book: None, certificate: None })
+    Ok(Solved { cpu, shares: counts.into_iter().map(share).collect() })
 }

@@ -9,7 +9,7 @@ use super::perfect::Perfect;
 use super::published::PublishedPlayer;
 use super::{LGame, Neutrals};
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, Made, NamedEvaluator, NamedPlayer, Playable};
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, Made, NamedEvaluator, NamedPlayer, Playable, Solve};
 use plyd_core::game::{Evaluator, Kind, Named, OpenError, Rules, Spec};
 use plyd_core::options::Options;
 use plyd_core::search::erased::Erased;
@@ -76,7 +76,7 @@ pub static ENTRY: Entry = Entry {
         Bench { rules: "", position: START, depth: 3, player: (PUBLISHED, "state") },
         Bench { rules: "", position: START, depth: 1, player: ("default", "state") },
     ],
-    solve: Some(super::census::solve),
+    solve: Some(Solve::AtOnce(super::census::solve)),
     edits: Some(super::draft::edits),
     ..Entry::of::<LGame>(open)
 };
