@@ -47,6 +47,9 @@ fn a_run_that_was_cut_anywhere_goes_on_to_the_same_end() {
         assert_eq!(again["values"], values["values"], "cut after {length} bytes");
         assert_eq!(read(&directory, "certificate"), certificate, "cut after {length} bytes");
         assert_eq!(read(&directory, "book"), book, "cut after {length} bytes");
+        // A last line that lacks nothing but its end is whole.
+        let whole_lines = record[..length].lines().filter(|line| line.ends_with('}')).count();
+        assert_eq!(again["recorded"], if whole_lines == 0 { Value::Null } else { json!(whole_lines) });
         let grown = read(&directory, "record");
         assert!(grown.starts_with(record[..length].rsplit_once('\n').map_or("", |(whole, _)| whole)));
         assert_eq!(grown.lines().count(), 85, "cut after {length} bytes");

@@ -67,6 +67,9 @@ pub(super) struct Args {
 struct Report {
     game: &'static str,
     cpu_us: u64,
+    /// How many parts the record had already; the time is that of the others.
+    #[serde(skip_serializing_if = "is_none")]
+    recorded: usize,
     values: Vec<Row>,
 }
 
@@ -89,30 +92,27 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         given.extend([("width".to_owned(), width.to_string()), ("height".to_owned(), height.to_string())]);
     }
     let rules = rules(entry, &given)?;
-    let (solved, parts) = match solve {
+    let (solved, recorded, texts) = match solve {
         Solve::AtOnce(solve) => {
             args.refuse_parts()?;
-            (solve(&rules).map_err(|error| Failure::Usage(error.message()))?, None)
+            (solve(&rules).map_err(|error| Failure::Usage(error.message()))?, 0, None)
         }
         Solve::ByParts(solve) => {
-            let SolvedParts { solved, book, certificate } = solve_parts(args, &rules, &given, solve)?;
-            (solved, Some([(&args.book, book), (&args.certificate, certificate)]))
+            let (parts, recorded) = solve_parts(args, &rules, &given, solve)?;
+            let SolvedParts { solved, book, certificate } = parts;
+            (solved, recorded, Some([(&args.book, book), (&args.certificate, certificate)]))
         }
     };
-    let values = solved.shares.iter().map(row).collect();
-    let report = Report { game: entry.name, cpu_us: solved.cpu.as_micros() as u64, values };
-    if args.json {
-        write_json(out, &report)?
-    } else {
-        show(&report, solved.cpu, out)?
-    }
-    // At the end: what was solved is shown even if it cannot be written.
-    for (path, text) in parts.iter().flatten() {
-        let Some(path) = path else { continue };
+    // Neither is lost if the other cannot be written.
+    let written = texts.iter().flatten().try_for_each(|(path, text)| {
+        let Some(path) = path else { return Ok(()) };
         std::fs::write(path, text)
-            .map_err(|error| Failure::Failed(format!("cannot write `{}`: {error}", path.display())))?;
-    }
-    Ok(())
+            .map_err(|error| Failure::Failed(format!("cannot write `{}`: {error}", path.display())))
+    });
+    let values = solved.shares.iter().map(row).collect();
+    let report = Report { game: entry.name, cpu_us: solved.cpu.as_micros() as u64, recorded, values };
+    let shown = if args.json { write_json(out, &report) } else { show(&report, solved.cpu, out) };
+    written.and(shown)
 }
 
 impl Args {
@@ -143,13 +143,13 @@ impl Args {
     }
 }
 
-/// Solves a game by parts, and goes on with those that the record lacks.
+/// Solves a game by parts, and goes on with those that the record lacks; also how many it had.
 fn solve_parts(
     args: &Args,
     rules: &Rules,
     given: &[(String, String)],
     solve: SolveByParts,
-) -> Result<SolvedParts, Failure> {
+) -> Result<(SolvedParts, usize), Failure> {
     args.try_outputs()?;
     let (mut record, known) = match &args.record {
         None => (None, Vec::new()),
@@ -182,7 +182,8 @@ fn solve_parts(
     match (failed, &args.record, solved) {
         (Some(failure), _, _) => Err(failure),
         (None, Some(path), Err(OpenError::Malformed(message))) => Err(record::refused(path, &message)),
-        (None, _, solved) => solved.map_err(|error| Failure::Usage(error.message())),
+        (None, _, Err(error)) => Err(Failure::Usage(error.message())),
+        (None, _, Ok(solved)) => Ok((solved, known.len())),
     }
 }
 
@@ -203,7 +204,15 @@ fn show(report: &Report, cpu: Duration, out: &mut impl Write) -> Result<(), Fail
         let sum = |count: fn(&Row) -> u64| report.values.iter().filter(chosen).map(count).sum();
         table.row([name.to_owned(), grouped(sum(|row| row.positions)), grouped(sum(|row| row.classes))]);
     }
-    Ok(writeln!(out, "{table}\nsolved in {} of CPU time", words::time(cpu))?)
+    let recorded = match report.recorded {
+        0 => String::new(),
+        count => format!(", without the {} openings of the record", grouped(count as u64)),
+    };
+    Ok(writeln!(out, "{table}\nsolved in {} of CPU time{recorded}", words::time(cpu))?)
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 fn row(share: &Share) -> Row {
