@@ -18,6 +18,16 @@ const searches = (page) => page.evaluate(async () => {
   return running;
 });
 
+/** A page on which each side has made one move of Isolation, on a square board. */
+async function begun(side) {
+  const page = await visit(on);
+  await quick(page);
+  await newGame(page, 'isolation', { width: side, height: side });
+  await move(page, 0);
+  await turnOf(page, 'p1', 1);
+  return page;
+}
+
 /** Waits until a value that is asked for is as expected. */
 async function becomes(ask, expected) {
   const deadline = Date.now() + 20_000;
@@ -191,11 +201,7 @@ test('the bar does not fall back to the middle on each turn of a person', async 
 });
 
 test('a game whose tab was closed is there again, once', async () => {
-  const page = await visit(on);
-  await quick(page);
-  await newGame(page, 'isolation', { width: 6, height: 6 });
-  await move(page, 0);
-  await turnOf(page, 'p1', 1);
+  const page = await begun(6);
   const { text } = await pageState(page);
   const context = page.context();
   const beside = await openIn(context, on.server.url);
@@ -210,11 +216,7 @@ test('a game whose tab was closed is there again, once', async () => {
 });
 
 test('a reload makes no second game of it, also where the page before lets go of it late', async () => {
-  const page = await visit(on);
-  await quick(page);
-  await newGame(page, 'isolation', { width: 6, height: 6 });
-  await move(page, 0);
-  await turnOf(page, 'p1', 1);
+  const page = await begun(6);
   const { text } = await pageState(page);
   const id = await page.evaluate(() => JSON.parse(sessionStorage.getItem('plyd.table.3')).game.id);
   // It waits for the game, and so has it between the page before and the page after the reload, until that one waits for it, too.
@@ -237,11 +239,7 @@ test('a reload makes no second game of it, also where the page before lets go of
 });
 
 test('a game is saved without a server, and no complaint outlives the connection', async () => {
-  const page = await visit(on);
-  await quick(page);
-  await newGame(page, 'isolation', { width: 5, height: 5 });
-  await move(page, 0);
-  await turnOf(page, 'p1', 1);
+  const page = await begun(5);
   const { port } = on.server;
   await on.server.stop();
   await until(page, (now) => now.connection === 'lost');

@@ -68,8 +68,8 @@ struct Report {
     game: &'static str,
     cpu_us: u64,
     /// How many parts the record had already; the time is that of the others.
-    #[serde(skip_serializing_if = "is_none")]
-    recorded: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<usize>,
     values: Vec<Row>,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let (solved, recorded, texts) = match solve {
         Solve::AtOnce(solve) => {
             args.refuse_parts()?;
-            (solve(&rules).map_err(|error| Failure::Usage(error.message()))?, 0, None)
+            (solve(&rules).map_err(|error| Failure::Usage(error.message()))?, None, None)
         }
         Solve::ByParts(solve) => {
             let (parts, recorded) = solve_parts(args, &rules, &given, solve)?;
@@ -143,13 +143,13 @@ impl Args {
     }
 }
 
-/// Solves a game by parts, and goes on with those that the record lacks; also how many it had.
+/// Solves a game by parts, and goes on with those that the record lacks; also how many it had, if any.
 fn solve_parts(
     args: &Args,
     rules: &Rules,
     given: &[(String, String)],
     solve: SolveByParts,
-) -> Result<(SolvedParts, usize), Failure> {
+) -> Result<(SolvedParts, Option<usize>), Failure> {
     args.try_outputs()?;
     let (mut record, known) = match &args.record {
         None => (None, Vec::new()),
@@ -183,7 +183,7 @@ fn solve_parts(
         (Some(failure), _, _) => Err(failure),
         (None, Some(path), Err(OpenError::Malformed(message))) => Err(record::refused(path, &message)),
         (None, _, Err(error)) => Err(Failure::Usage(error.message())),
-        (None, _, Ok(solved)) => Ok((solved, known.len())),
+        (None, _, Ok(solved)) => Ok((solved, Some(known.len()).filter(|&count| count > 0))),
     }
 }
 
@@ -204,15 +204,10 @@ fn show(report: &Report, cpu: Duration, out: &mut impl Write) -> Result<(), Fail
         let sum = |count: fn(&Row) -> u64| report.values.iter().filter(chosen).map(count).sum();
         table.row([name.to_owned(), grouped(sum(|row| row.positions)), grouped(sum(|row| row.classes))]);
     }
-    let recorded = match report.recorded {
-        0 => String::new(),
-        count => format!(", without the {} openings of the record", grouped(count as u64)),
-    };
+    let recorded = report.recorded.map_or_else(String::new, |count| {
+        format!(", without the {} openings of the record", grouped(count as u64))
+    });
     Ok(writeln!(out, "{table}\nsolved in {} of CPU time{recorded}", words::time(cpu))?)
-}
-
-fn is_none(count: &usize) -> bool {
-    *count == 0
 }
 
 fn row(share: &Share) -> Row {
