@@ -340,7 +340,7 @@ fn clients_that_ask_and_do_not_read_take_no_more_than_the_bound() {
     for (arguments, most_mib) in usual.into_iter().chain([(&["--unsent-mb", "1"][..], 100)]) {
         let server = Server::tcp(arguments);
         let mut beside = server.greet(json!({}));
-        let mut deaf = Deaf::new(&server, if is_whole() { 100 } else { 40 });
+        let mut deaf = Deaf::new(&server, if is_whole() { 100 } else { 12 });
         deaf.pour(&server, &mut beside);
         let peak = peak_mib(&server);
         assert!(peak < most_mib, "{peak} MiB at most, with {arguments:?}");
@@ -354,7 +354,7 @@ fn clients_that_read_get_all_answers_beside_those_that_do_not() {
     const PINGS: usize = 3000;
     let server = Server::tcp(&["--unsent-mb", "1"]);
     let mut beside = server.greet(json!({}));
-    let mut deaf = Deaf::new(&server, 20);
+    let mut deaf = Deaf::new(&server, if is_whole() { 20 } else { 8 });
     deaf.pour(&server, &mut beside);
     let clients = (0..4).map(|_| {
         let (mut stream, mut lines) = greeted(&server);
