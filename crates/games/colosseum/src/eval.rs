@@ -1,9 +1,9 @@
 //! The plain evaluations: the race for cells, and the ground that a side holds.
 
+use super::ahead::Ahead;
 use super::position::{Position, Walk};
 use super::rules::Colosseum;
-use plyd_core::bits::{Bits, Part};
-use plyd_core::flood::{Step, Walk as Spread, by_colour};
+use plyd_core::bits::Bits;
 use plyd_core::game::{Context, Evaluator, FutilityMargins, LateMoveReductions, Spec};
 use plyd_core::options::weights::{self, Weights};
 use plyd_core::score::Score;
@@ -140,84 +140,6 @@ impl<B: Bits> Evaluator<Colosseum<B>> for Ground {
 
     fn futility(&self) -> Option<FutilityMargins> {
         Some(FutilityMargins { behind: 5 * UNIT / 2, ahead: [3 * UNIT, 4 * UNIT] })
-    }
-}
-
-/// The cells that each of two sides reaches before the other, both walking a step at a time.
-struct Ahead<B> {
-    /// A step sooner or more.
-    first: [B; 2],
-    /// Two steps sooner or more.
-    far: [B; 2],
-}
-
-impl<B: Bits> Ahead<B> {
-    /// Lets both sides walk until nothing can change.
-    #[inline]
-    fn new(board: &impl Step<B>, own: B, opp: B) -> Self {
-        let chase = Chase { board, unseen: [!own, !opp], unseen_before: [!B::EMPTY; 2], first: [own, opp] };
-        by_colour(own, opp, chase)
-    }
-}
-
-/// Both sides on their way. If one is two steps ahead of the other in a cell, it is so in every cell beyond
-/// it, so that the other is not followed any further.
-struct Chase<'a, B, S> {
-    board: &'a S,
-    /// The cells that each side has not reached, and those that it had not reached a step before.
-    unseen: [B; 2],
-    unseen_before: [B; 2],
-    /// The cells that each side reached first.
-    first: [B; 2],
-}
-
-impl<B: Bits, S: Step<B>> Chase<'_, B, S> {
-    /// A step of both sides from the cells that they reached in the last one.
-    #[inline]
-    fn step<P: Part<B>, Q: Part<B>>(&mut self, edge_1: P, edge_2: Q) -> (P::Next, Q::Next) {
-        let new_1 =
-            self.board.step(edge_1) & P::Next::of(self.unseen[0]) & P::Next::of(self.unseen_before[1]);
-        let new_2 =
-            self.board.step(edge_2) & Q::Next::of(self.unseen[1]) & Q::Next::of(self.unseen_before[0]);
-        edge_1.take_from(&mut self.unseen_before[0]);
-        edge_2.take_from(&mut self.unseen_before[1]);
-        new_1.take_from(&mut self.unseen[0]);
-        new_2.take_from(&mut self.unseen[1]);
-        (new_1 & P::Next::of(self.unseen[1])).put_into(&mut self.first[0]);
-        (new_2 & Q::Next::of(self.unseen[0])).put_into(&mut self.first[1]);
-        (new_1, new_2)
-    }
-
-    /// A side that reached a cell to which the other did not follow is two steps ahead there.
-    #[inline]
-    fn ahead(self) -> Ahead<B> {
-        let [own, opp] = self.unseen;
-        Ahead { first: self.first, far: [opp & !own, own & !opp] }
-    }
-}
-
-impl<B: Bits, S: Step<B>> Spread<B> for Chase<'_, B, S> {
-    type Found = Ahead<B>;
-
-    #[inline]
-    fn go(mut self, mut own: B, mut opp: B) -> Ahead<B> {
-        while !(own.is_empty() && opp.is_empty()) {
-            (own, opp) = self.step(own, opp);
-        }
-        self.ahead()
-    }
-
-    #[inline]
-    fn go_by_colour<P, Q>(mut self, mut own: P, mut opp: Q) -> Ahead<B>
-    where
-        P: Part<B, Next: Part<B, Next = P>>,
-        Q: Part<B, Next: Part<B, Next = Q>>,
-    {
-        while !(own.is_empty() && opp.is_empty()) {
-            let (own_next, opp_next) = self.step(own, opp);
-            (own, opp) = self.step(own_next, opp_next);
-        }
-        self.ahead()
     }
 }
 

@@ -5,6 +5,7 @@
 //! players are apart, each scores the cells that it can still reach, and the larger zone wins. The rules are
 //! those of the referee of COMP 424 (McGill University, Fall 2023).
 
+use super::ahead::Ahead;
 use super::board::{Board, Open, Side as CellSide, Wall};
 use super::position::{PLAYERS, Position, SECOND, Walk, wall_key};
 use super::setup::Setup;
@@ -89,6 +90,11 @@ impl<B: Bits> Colosseum<B> {
     #[must_use]
     pub(super) fn lead(&self, open: &Open<B>, own: u8, opp: u8) -> i32 {
         let (own, opp) = (B::single(own), B::single(opp));
+        // In one word the flood of the evaluation is quicker.
+        if B::COLOURS == 1 {
+            let [own, opp] = Ahead::new(&self.board.paths(open), own, opp).first;
+            return own.len() as i32 - opp.len() as i32;
+        }
         let flood = Flood::new(&self.board.paths(open), self.board.full(), own, opp);
         // The cells that both reached are in both sets.
         flood.first.len() as i32 - flood.second.len() as i32
