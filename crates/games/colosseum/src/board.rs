@@ -64,10 +64,14 @@ impl<B: Bits> Open<B> {
     /// Puts a wall where none is, or takes it away.
     #[inline]
     pub(super) fn toggle(&mut self, wall: Wall) {
-        match wall {
-            Wall::Right(cell) => self.right ^= B::single(cell),
-            Wall::Below(cell) => self.down ^= B::single(cell),
-        }
+        // Without a branch: which of both it is cannot be predicted.
+        let (cell, is_right) = match wall {
+            Wall::Right(cell) => (cell, true),
+            Wall::Below(cell) => (cell, false),
+        };
+        let set = B::single(cell);
+        self.right ^= if is_right { set } else { B::EMPTY };
+        self.down ^= if is_right { B::EMPTY } else { set };
     }
 }
 
@@ -182,12 +186,15 @@ impl<B: Bits> Board<B> {
     #[inline]
     #[must_use]
     pub(super) fn wall(&self, cell: u8, side: Side) -> Option<Wall> {
-        match side {
-            Side::Up => cell.checked_sub(self.row() as u8).map(Wall::Below),
-            Side::Right => Some(Wall::Right(cell)),
-            Side::Down => Some(Wall::Below(cell)),
-            Side::Left => cell.checked_sub(1).map(Wall::Right),
-        }
+        // Which side it is cannot be predicted, so there is no branch for it.
+        let back = match side {
+            Side::Up => self.row() as u8,
+            Side::Left => 1,
+            Side::Right | Side::Down => 0,
+        };
+        let is_below = matches!(side, Side::Up | Side::Down);
+        let place = cell.checked_sub(back)?;
+        Some(if is_below { Wall::Below(place) } else { Wall::Right(place) })
     }
 
     /// The cells whose sides are open: those above, right, down and left.
@@ -222,10 +229,11 @@ impl<B: Bits> Board<B> {
         let row = self.row();
         // The cells at whose lower right corner a wall ends, or the border is.
         let met = !(open.right & open.down & open.right.down(row) & open.down.down(1));
-        match wall {
-            Wall::Right(cell) => met.has(cell) && (self.top.has(cell) || met.has(cell - row as u8)),
-            Wall::Below(cell) => met.has(cell) && (self.left.has(cell) || met.has(cell - 1)),
-        }
+        let (cell, other) = match wall {
+            Wall::Right(cell) => (cell, met.up(row) | self.top),
+            Wall::Below(cell) => (cell, met.up(1) | self.left),
+        };
+        (met & other).has(cell)
     }
 
     /// The cells that are connected with `cell`, unless `other` is one of them.

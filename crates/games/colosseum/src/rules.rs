@@ -106,8 +106,8 @@ impl<B: Bits> Colosseum<B> {
         self.board.wall(mv.to, mv.side).expect("a legal move walls an open side, which has a cell beyond it")
     }
 
-    /// Counts the zones if the players are apart.
-    #[inline]
+    /// Counts the zones if the players are apart. Not inlined: most walls close nothing.
+    #[inline(never)]
     fn part(&self, pos: &mut Position<B>) {
         let [first, second] = pos.players;
         if let Some(zone) = self.board.zone_without(&pos.open, first, second) {
@@ -189,7 +189,9 @@ impl<B: Bits> Game for Colosseum<B> {
             && self.walkable(pos, pos.side).has(mv.to)
     }
 
-    #[inline]
+    /// Inlined, so that no search has to write down what it does not read: the position before, at a leaf also
+    /// the hash.
+    #[inline(always)]
     fn play(&self, pos: &mut Position<B>, mv: Walk) -> Position<B> {
         let before = *pos;
         let wall = self.wall(mv);
