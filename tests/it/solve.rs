@@ -185,4 +185,5 @@ fn files_that_cannot_be_written_are_refused_before_anything_is_solved() {
         directory.refuses(&[(&["l-game", flag, "file"], &["l-game is solved all at once", flag])]);
         assert!(!directory.join("file").exists());
     }
+    directory.refuses(&[(&["l-game", "--threads", "2"], &["l-game is solved all at once", "--threads"])]);
 }

@@ -55,9 +55,9 @@ pub(super) struct Args {
     /// Keep each opening that is solved; an interrupted run goes on with the others
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// How many openings are solved side by side
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: u16,
+    /// How many openings are solved side by side [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -123,9 +123,13 @@ impl Args {
 
     /// Refuses what only games that are solved by parts have.
     fn refuse_parts(&self) -> Result<(), Failure> {
-        let given =
-            [("--book", &self.book), ("--certificate", &self.certificate), ("--record", &self.record)];
-        let Some((flag, _)) = given.iter().find(|(_, path)| path.is_some()) else { return Ok(()) };
+        let given = [
+            ("--book", self.book.is_some()),
+            ("--certificate", self.certificate.is_some()),
+            ("--record", self.record.is_some()),
+            ("--threads", self.threads.is_some()),
+        ];
+        let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
         Err(Failure::Usage(format!("{} is solved all at once: leave out `{flag}`", self.game.name)))
     }
 
@@ -167,7 +171,7 @@ fn solve_parts(
     let solved = solve(
         rules,
         &mut SolveRequest {
-            threads: usize::from(args.threads),
+            threads: args.threads.map_or(1, usize::from),
             plies: args.plies(),
             known: &known,
             heard: &mut |SolvedPart { text, done, of }| {

@@ -14,10 +14,10 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 //!
-//! In reading order: `board` (walls as bit boards), `ahead` (who walks where sooner), `position`, [`rules`], [`setup`] (size and walls) and
-//! `start` (the position that is drawn from them), [`notation`] and `draft` (texts), [`eval`] and
-//! `published_eval` (evaluations), `players`. This file opens the game for the registry: it chooses the
-//! machine words that hold the board, and nothing of it knows the protocol.
+//! In reading order: `board` (walls as bit boards), `ahead` (who walks where sooner), `position`, [`rules`],
+//! [`setup`] (size and walls) and `start` (the position that is drawn from them), [`notation`] and `draft`
+//! (texts), [`eval`] and `published_eval` (evaluations), `players`. This file opens the game for the
+//! registry: it chooses the machine words that hold the board, and nothing of it knows the protocol.
 
 mod ahead;
 mod board;

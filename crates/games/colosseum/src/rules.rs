@@ -189,8 +189,8 @@ impl<B: Bits> Game for Colosseum<B> {
             && self.walkable(pos, pos.side).has(mv.to)
     }
 
-    /// Inlined, so that no search has to write down what it does not read: the position before, at a leaf also
-    /// the hash.
+    /// Inlined, so that no search has to write down what it does not read: the position before, and at a leaf
+    /// also the hash.
     #[inline(always)]
     fn play(&self, pos: &mut Position<B>, mv: Walk) -> Position<B> {
         let before = *pos;
