@@ -35,8 +35,9 @@ struct Counter<'a, G: Game> {
 impl<G: Game> Counter<'_, G> {
     fn count(&mut self, pos: &mut G::Position, depth: u32) -> u64 {
         let game = self.game;
-        let key = (game.hash(pos), depth);
-        if let Some(&known) = self.cache.as_ref().filter(|_| depth > 1).and_then(|cache| cache.get(&key)) {
+        // A hash takes as long as a move of a quick game.
+        let key = self.cache.as_ref().filter(|_| depth > 1).map(|_| (game.hash(pos), depth));
+        if let Some(&known) = key.and_then(|key| self.cache.as_ref()?.get(&key)) {
             return known;
         }
         let base = self.stack.len();
@@ -64,7 +65,7 @@ impl<G: Game> Counter<'_, G> {
             game.undo(pos, mv, undo);
         }
         self.stack.truncate(base);
-        if let Some(cache) = self.cache.as_mut().filter(|cache| cache.len() < CACHE) {
+        if let (Some(key), Some(cache)) = (key, self.cache.as_mut().filter(|cache| cache.len() < CACHE)) {
             cache.insert(key, count);
         }
         count
