@@ -88,11 +88,11 @@ impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
         beta: Score,
     ) -> Value {
         let node = node.after(mv);
-        if self.game.side(pos) == side {
-            self.leaf(pos, &node, alpha, beta)
-        } else {
-            -self.leaf(pos, &node, -beta, -alpha)
-        }
+        let is_own = self.game.side(pos) == side;
+        // One call, so that the evaluation is inlined.
+        let (alpha, beta) = if is_own { (alpha, beta) } else { (-beta, -alpha) };
+        let value = self.leaf(pos, &node, alpha, beta);
+        if is_own { value } else { -value }
     }
 
     #[inline(always)]

@@ -127,6 +127,16 @@ pub trait Board: Copy + Eq + Hash + Debug + Default + Send + Sync + 'static {
         letter
     }
 
+    /// The one of some cells before which there are `before` of them.
+    #[inline]
+    #[must_use]
+    fn nth(mut cells: Cells, before: u32) -> u8 {
+        for _ in 0..before {
+            cells &= cells - 1;
+        }
+        cells.trailing_zeros() as u8
+    }
+
     /// The number of the cell in a row and a column.
     #[must_use]
     fn cell(row: usize, column: usize) -> u8 {

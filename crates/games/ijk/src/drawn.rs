@@ -23,14 +23,10 @@ impl<B: Board> Drawn<B> {
     /// The cell where the awaited tile of a position goes.
     #[inline]
     fn cell(&self, pos: &Position<B>) -> u8 {
-        let mut empty = self.game.empty(pos);
+        let empty = self.game.empty(pos);
         let hash = pos.board().key(0);
         let draw = if hash == self.but.0 { u64::from(self.but.1) } else { mix(hash ^ self.key) >> 32 };
-        let skipped = (draw * u64::from(empty.count_ones())) >> 32;
-        for _ in 0..skipped {
-            empty &= empty - 1;
-        }
-        empty.trailing_zeros() as u8
+        B::nth(empty, ((draw * u64::from(empty.count_ones())) >> 32) as u32)
     }
 }
 
@@ -86,8 +82,7 @@ impl<B: Board> Game for Drawn<B> {
     fn play(&self, pos: &mut Position<B>, mv: Move) -> Position<B> {
         let before = self.game.play(pos, mv);
         if pos.awaits() {
-            let cell = self.cell(pos);
-            self.game.play(pos, Move::tile(cell));
+            self.game.place(pos, self.cell(pos));
         }
         before
     }

@@ -198,6 +198,15 @@ impl Board for Nibbles {
         self.lower |= u64::from(tile.case == Case::Lower) << cell;
     }
 
+    #[inline]
+    fn nth(cells: Cells, before: u32) -> u8 {
+        // In each nibble, how many of the cells there are up to it, without the fifth binary digit, which only
+        // the last can have.
+        let counts = cells.wrapping_mul(CELLS);
+        let others = filled(counts ^ CELLS.wrapping_mul(u64::from((before + 1) & 15)));
+        (CELLS ^ others).trailing_zeros() as u8
+    }
+
     fn flip(&mut self, cell: u8) {
         self.lower ^= self.occupied() & 1 << cell;
     }
@@ -224,7 +233,8 @@ impl Board for Nibbles {
         Planes::key_of([0, 4, 8, 12].map(|digit| plane(digits >> digit)), plane(lower), state)
     }
 
-    #[inline(always)]
+    // Inlined into a loop over moves, all four slides would be computed before the loop, whichever are played.
+    #[inline(never)]
     fn slide(&mut self, slide: Slide, _cells: Cells, mover: Case) -> i32 {
         match slide {
             Slide::Up => self.slide_along::<COLUMN, true>(mover),
@@ -292,6 +302,17 @@ mod tests {
         let mut random = SplitMix64::new(4);
         for _ in 0..20_000 {
             compare(&random_board(&mut random));
+        }
+    }
+
+    #[test]
+    fn cells_are_numbered_as_by_a_loop() {
+        let mut random = SplitMix64::new(6);
+        for round in 0..2000 {
+            let cells = CELLS & if round == 0 { CELLS } else { random.next() };
+            for before in 0..cells.count_ones() {
+                assert_eq!(Nibbles::nth(cells, before), Planes::nth(cells, before), "{before} of {cells:x}");
+            }
         }
     }
 

@@ -103,10 +103,7 @@ impl Move {
     #[must_use]
     pub const fn action(self) -> Action {
         match self.0 {
-            0 => Action::Slide(Slide::Up),
-            1 => Action::Slide(Slide::Down),
-            2 => Action::Slide(Slide::Left),
-            3 => Action::Slide(Slide::Right),
+            slide @ 0..=3 => Action::Slide(Slide::ALL[slide as usize]),
             4 => Action::Skip,
             tile => Action::Tile(tile - Self::TILES),
         }
@@ -222,9 +219,42 @@ impl<const CHANCE: bool, B: Board> Ijk<CHANCE, B> {
         self.cells & !pos.board.occupied()
     }
 
+    /// Plays the move `S`.
+    ///
+    /// Few rules have it, and inlined into a search it would take registers from the slides.
+    #[cold]
+    #[inline(never)]
+    fn skip(&self, pos: &mut Position<B>) {
+        let flips = self.variant.skip == Skip::Flip;
+        if flips && let Some(tile) = pos.board.tile(pos.last) {
+            let mass = 1 << (tile.letter - 1);
+            pos.board.flip(pos.last);
+            pos.balance += match tile.case {
+                Case::Upper => -2 * mass,
+                Case::Lower => 2 * mass,
+            };
+        }
+        self.hand_over(pos, !flips);
+    }
+
+    /// Makes the other side the mover, which gets a tile if the move adds one.
+    #[inline]
+    fn hand_over(&self, pos: &mut Position<B>, adds_tile: bool) {
+        pos.mover = pos.mover.other();
+        pos.plies += u16::from(self.variant.max_plies > 0);
+        let empty = self.empty(pos);
+        if empty == 0 || !adds_tile {
+            self.remember(pos);
+        } else if CHANCE {
+            pos.awaits = true;
+        } else {
+            self.place(pos, empty.trailing_zeros() as u8);
+        }
+    }
+
     /// Gives the mover its tile.
     #[inline]
-    fn place(&self, pos: &mut Position<B>, cell: u8) {
+    pub(super) fn place(&self, pos: &mut Position<B>, cell: u8) {
         pos.board.put(cell, Tile { letter: 1, case: case(pos.mover) });
         pos.balance += match pos.mover {
             Side::First => 1,
@@ -243,28 +273,45 @@ impl<const CHANCE: bool, B: Board> Ijk<CHANCE, B> {
     #[inline]
     fn remember(&self, pos: &mut Position<B>) {
         if self.variant.repetition > 0 && self.empty(pos) == 0 {
-            let count = &mut pos.seen[self.phase(pos)];
-            *count = count.saturating_add(1);
+            self.count(pos);
         }
+    }
+
+    /// Counts this position.
+    #[cold]
+    #[inline(never)]
+    fn count(&self, pos: &mut Position<B>) {
+        let count = &mut pos.seen[self.phase(pos)];
+        *count = count.saturating_add(1);
+    }
+
+    /// Whether a position occurred too often, by rules that ask for it.
+    #[cold]
+    #[inline(never)]
+    fn is_repeated(&self, pos: &Position<B>) -> bool {
+        pos.seen[self.phase(pos)] >= self.variant.repetition
     }
 
     /// Which of the positions that share a full board this is: `S` may flip one tile and flip it back, and
     /// the sides alternate. Everything else adds mass, and leads to boards that were never there before.
-    #[inline]
     fn phase(&self, pos: &Position<B>) -> usize {
         let flips = self.variant.skip == Skip::Flip;
         let is_lower = pos.board.of(Case::Lower) >> pos.last & 1 == 1;
         2 * usize::from(flips && is_lower) + pos.mover.index()
     }
 
-    /// The outcome, if the board alone ends the game.
+    /// Whether the board alone may end the game: nearly always it does not, so that this is what a node costs.
     #[inline]
+    fn may_be_decided(&self, pos: &Position<B>) -> bool {
+        pos.board.ks() != 0 || (self.variant.full_ends && self.empty(pos) == 0)
+    }
+
+    /// The outcome, if the board alone ends the game.
+    #[cold]
+    #[inline(never)]
     fn decided(&self, pos: &Position<B>) -> Option<Outcome> {
         let board = &pos.board;
         let (ks, full) = (board.ks(), self.variant.full_ends && self.empty(pos) == 0);
-        if ks == 0 && !full {
-            return None;
-        }
         let outcome = |winner, by| Some(Outcome { winner, by, scores: None });
         let of = |case| match case {
             Case::Upper => Side::First,
@@ -287,16 +334,6 @@ impl<const CHANCE: bool, B: Board> Ijk<CHANCE, B> {
         };
         outcome(winner, if is_k { BY_K } else { BY_FULL })
     }
-
-    /// The moves of a player, all of them legal at any time.
-    #[inline]
-    const fn choices(&self) -> &'static [Move] {
-        const ALL: [Move; 5] = [Move(0), Move(1), Move(2), Move(3), Move::SKIP];
-        match self.variant.skip {
-            Skip::None => ALL.split_at(Slide::ALL.len()).0,
-            Skip::Pass | Skip::Flip => &ALL,
-        }
-    }
 }
 
 impl<const CHANCE: bool, B: Board> Game for Ijk<CHANCE, B> {
@@ -317,13 +354,14 @@ impl<const CHANCE: bool, B: Board> Game for Ijk<CHANCE, B> {
             return Turn::Chance;
         }
         if (pos.mover == Side::First || self.variant.end == EndTest::Ply)
+            && self.may_be_decided(pos)
             && let Some(outcome) = self.decided(pos)
         {
             return Turn::Over(outcome);
         }
         let Variant { repetition, max_plies, .. } = self.variant;
         let drawn = |by| Turn::Over(Outcome { winner: None, by, scores: None });
-        if repetition > 0 && pos.seen[self.phase(pos)] >= repetition {
+        if repetition > 0 && self.is_repeated(pos) {
             drawn(BY_REPETITION)
         } else if max_plies > 0 && pos.plies >= max_plies {
             drawn(BY_MAX_PLIES)
@@ -334,7 +372,11 @@ impl<const CHANCE: bool, B: Board> Game for Ijk<CHANCE, B> {
 
     #[inline]
     fn moves(&self, _pos: &Position<B>, out: &mut Vec<Move>) {
-        out.extend_from_slice(self.choices());
+        // Of a length that the compiler knows.
+        out.extend_from_slice(&Slide::ALL.map(Move::slide));
+        if self.variant.skip != Skip::None {
+            out.push(Move::SKIP);
+        }
     }
 
     #[inline]
@@ -349,41 +391,17 @@ impl<const CHANCE: bool, B: Board> Game for Ijk<CHANCE, B> {
     #[inline(always)]
     fn play(&self, pos: &mut Position<B>, mv: Move) -> Position<B> {
         let before = *pos;
-        let adds_tile = match mv.action() {
-            Action::Tile(cell) => {
-                self.place(pos, cell);
-                return before;
-            }
+        match mv.action() {
             Action::Slide(slide) => {
                 let won = pos.board.slide(slide, self.cells, case(pos.mover));
                 pos.balance += match pos.mover {
                     Side::First => 2 * won,
                     Side::Second => -2 * won,
                 };
-                true
+                self.hand_over(pos, true);
             }
-            Action::Skip if self.variant.skip == Skip::Flip => {
-                if let Some(tile) = pos.board.tile(pos.last) {
-                    let mass = 1 << (tile.letter - 1);
-                    pos.board.flip(pos.last);
-                    pos.balance += match tile.case {
-                        Case::Upper => -2 * mass,
-                        Case::Lower => 2 * mass,
-                    };
-                }
-                false
-            }
-            Action::Skip => true,
-        };
-        pos.mover = pos.mover.other();
-        pos.plies += u16::from(self.variant.max_plies > 0);
-        let empty = self.empty(pos);
-        if empty == 0 || !adds_tile {
-            self.remember(pos);
-        } else if CHANCE {
-            pos.awaits = true;
-        } else {
-            self.place(pos, empty.trailing_zeros() as u8);
+            Action::Skip => self.skip(pos),
+            Action::Tile(cell) => self.place(pos, cell),
         }
         before
     }

@@ -46,6 +46,14 @@ const WHOLE: usize = 2 * LINES;
 /// All entries.
 const ENTRIES: usize = WHOLE + TILES * LEADS * BALANCES;
 
+/// Bits of the number of a line, and of the whole board's entry: numbers that are cut to them need no check
+/// against the end of the tables.
+const LINE_BITS: u32 = LINES.next_power_of_two().ilog2();
+const WHOLE_BITS: u32 = (ENTRIES - WHOLE).next_power_of_two().ilog2();
+/// The length of the tables, with unused entries at the end.
+const LEN: usize = ENTRIES.next_power_of_two();
+const _: () = assert!(COLUMNS + (1 << LINE_BITS) <= LEN && WHOLE + (1 << WHOLE_BITS) <= LEN);
+
 /// The thousandths of the highest letter's mass that an entry counts.
 const UNIT: i32 = 8;
 /// An advantage, in thousandths of the highest letter's mass, that makes a win `e` times as likely as a loss.
@@ -53,9 +61,9 @@ const DECISIVE: i32 = 500;
 
 /// The tables: of rows, of columns, of the whole board.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Tables([i8; ENTRIES]);
+pub(super) struct Tables([i8; LEN]);
 
-const _: () = assert!(size_of::<Tables>() < 16 << 10, "tables stay near the core");
+const _: () = assert!(size_of::<Tables>() <= 16 << 10, "tables stay near the core");
 
 /// Learned under `preset=v2-4x4`.
 static DET: Tables = Tables::read(include_bytes!("tuples-det.bin"));
@@ -69,7 +77,7 @@ impl Tables {
     /// If the file is shorter or longer, or an entry is out of range; in a constant, at compile time.
     const fn read(file: &[u8]) -> Self {
         assert!(file.len() == ENTRIES, "the file has not as many bytes as the tables have entries");
-        let mut tables = [0; ENTRIES];
+        let mut tables = [0; LEN];
         let mut at = 0;
         while at < ENTRIES {
             tables[at] = file[at] as i8;
@@ -203,24 +211,26 @@ fn lines(pos: &Position<Nibbles>, [own, other]: [u8; 2]) -> ([usize; SIZE], [usi
     // Neighbours in a row become one number in a byte, and two of these one in a lane of 16 bits.
     let pairs = (states & 0x0f0f_0f0f_0f0f_0f0f) + N * (states >> 4 & 0x0f0f_0f0f_0f0f_0f0f);
     let across = (pairs & 0x00ff_00ff_00ff_00ff) + N * N * (pairs >> 8 & 0x00ff_00ff_00ff_00ff);
-    let across = [0, 1, 2, 3].map(|row| (across >> (16 * row) & 0xffff) as usize);
-    // A column has a cell in each lane. The product's highest lane is their sum, each times its power.
-    const POWERS: u64 = (N * N * N) | ((N * N) << 16) | (N << 32) | (1 << 48);
+    let across = [0, 1, 2, 3].map(|row| across as usize >> (16 * row) & ((1 << LINE_BITS) - 1));
+    // A column has a cell in each lane. The product's highest lane is their sum, each times its power: at the
+    // high end of the word, so that nothing but a shift is left to do.
+    const POWERS: u64 = ((N * N * N) | ((N * N) << 16) | (N << 32) | (1 << 48)) << (16 - LINE_BITS);
     let column = |column: u32| states >> (4 * column) & 0x000f_000f_000f_000f;
-    let down = [0, 1, 2, 3].map(|at| (column(at).wrapping_mul(POWERS) >> 48) as usize);
+    let down = [0, 1, 2, 3].map(|at| (column(at).wrapping_mul(POWERS) >> (64 - LINE_BITS)) as usize);
 
     let lead = (i32::from(own) - i32::from(other)).clamp(-FAR, FAR) + FAR;
     let balance = pos.balance();
     let quarters = ((8 * balance.abs()) >> top).min(MUCH) * balance.signum() + MUCH;
     let tiles = occupied.count_ones() as usize;
-    (across, down, (tiles * LEADS + lead as usize) * BALANCES + quarters as usize)
+    let whole = (tiles * LEADS + lead as usize) * BALANCES + quarters as usize;
+    (across, down, whole & ((1 << WHOLE_BITS) - 1))
 }
 
 impl<const CHANCE: bool, T> Evaluator<Ijk<CHANCE, Nibbles>> for Tuples<T>
 where
     T: Deref<Target = Tables> + Clone + Send + Sync + 'static,
 {
-    #[inline]
+    #[inline(always)]
     fn evaluate(&self, _game: &Ijk<CHANCE, Nibbles>, pos: &Position<Nibbles>, _ctx: &Context<Move>) -> Score {
         let highest = highest(pos);
         let (rows, columns, whole) = lines(pos, highest);
@@ -253,9 +263,9 @@ impl<const CHANCE: bool> Network<Ijk<CHANCE, Nibbles>> for Trained {
     const MOST: i16 = i8::MAX as i16;
 
     fn evaluator(&self, weights: &[i16]) -> Self::Evaluator {
-        let mut tables = [0; ENTRIES];
+        let mut tables = [0; LEN];
         let entry = |index: usize| weights[representative::<CHANCE>(index)] as i8;
-        tables.iter_mut().enumerate().for_each(|(index, value)| *value = entry(index));
+        tables[..ENTRIES].iter_mut().enumerate().for_each(|(index, value)| *value = entry(index));
         Tuples { lead: Lead::default(), tables: Arc::new(Tables(tables)) }
     }
 
@@ -272,7 +282,7 @@ impl<const CHANCE: bool> Network<Ijk<CHANCE, Nibbles>> for Trained {
     }
 
     fn file(evaluator: &Self::Evaluator) -> Vec<u8> {
-        evaluator.tables.0.iter().map(|&entry| entry as u8).collect()
+        evaluator.tables.0[..ENTRIES].iter().map(|&entry| entry as u8).collect()
     }
 }
 
