@@ -49,6 +49,24 @@ pub(super) fn at_least<B: Bits, const WIDTH: u32>(
     }
 }
 
+/// Whether the mover, whose token stands on `own`, has the longer path, if the bounds decide that.
+#[inline]
+pub(super) fn outlasts_at_sight<B: Bits, const WIDTH: u32>(
+    board: Jumps<'_, B, WIDTH>,
+    mine: B,
+    own: u8,
+    theirs: B,
+    opp: u8,
+) -> Option<bool> {
+    let (most, their_most) = (at_most(board, mine, own), at_most(board, theirs, opp));
+    // Only a path through the region that allows the longer one can be longer than any through the other.
+    if most > their_most {
+        (at_least(board, mine, own) > their_most).then_some(true)
+    } else {
+        (at_least(board, theirs, opp) >= most).then_some(false)
+    }
+}
+
 /// The exact search for longest paths, with what it found before. It belongs to one board.
 #[derive(Clone, Debug)]
 pub(super) struct Paths<B> {

@@ -1,16 +1,15 @@
 //! Who wins: a depth-first search for won and lost positions, exact and without evaluations.
 //!
-//! Moves are tried in the order of the race for cells, which alone finds a winning one first in 93 of 100 won
-//! positions; a cell with four exits or more counts three times. One flood per child gives its order, its key
-//! (cells that nobody can reach are left out) and whether the tokens are apart; if they are, the longer path
-//! wins. The best-known alternatives, proof-number search and trying first the moves that leave the opponent
+//! Moves are tried in the order of the race for cells: a cell counts if it has two exits or more, and twice
+//! from four on. One flood per child gives its order, its key (cells that nobody can reach are left out) and
+//! whether the tokens are apart; if they are, the longer path wins. The best-known alternatives, proof-number search and trying first the moves that leave the opponent
 //! least freedom, need several times the nodes (measured).
 
 use super::board::{Jumps, UNPLACED, by_width};
 use super::decided::Decided;
 use super::paths::{self, Paths};
 use super::rules::{Isolation, Position, Target};
-use plyd_core::bits::Bits;
+use plyd_core::bits::{Bits, Part};
 use plyd_core::flood::{Flood, reachable};
 use plyd_core::game::{Game, Side};
 use plyd_core::search::thread::SearchThread;
@@ -47,16 +46,16 @@ pub struct Solver<B: Bits> {
     children: Vec<Child<B>>,
 }
 
-/// A position after a move that is not decided at sight.
+/// A position after a move that is not decided at sight. Small, because most children are never searched.
 #[derive(Clone, Copy, Debug)]
 struct Child<B> {
+    /// The cells that a token can still reach.
+    open: B,
     /// Smaller is tried first.
     order: i32,
     /// Where the token that moved stands.
     cell: u8,
     apart: bool,
-    /// The flood of the side that moves next (`first`) and of the one that moved.
-    flood: Flood<B>,
 }
 
 impl<B: Bits> Solver<B> {
@@ -148,7 +147,7 @@ pub(super) fn by_race<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Vec<Ta
 #[must_use]
 pub(super) fn order_of<B: Bits>(game: &Isolation<B>, pos: &Position<B>, mv: Target) -> i32 {
     let (flood, onward) = flood_after(game, pos, mv);
-    order(&flood, onward, Jumps::<B, 0>(game.board()).knights_four_times(pos.open()))
+    order(&flood, onward, &Exits::of(Jumps::<B, 0>(game.board()), pos.open()))
 }
 
 /// The floods of the opponent and of the mover after a move, and where the moved token could go.
@@ -160,11 +159,29 @@ fn flood_after<B: Bits>(game: &Isolation<B>, pos: &Position<B>, mv: Target) -> (
     (Flood::new(board, open, theirs, mine), mine)
 }
 
-/// Cells won in the race count most, those of `four` exits or more three times; of equals, freedom of the
-/// token that moved.
+/// The cells that a token can leave again.
+struct Exits<B> {
+    /// Those from which at least two open cells are a knight's move away.
+    two: B,
+    four: B,
+}
+
+impl<B: Bits> Exits<B> {
+    #[inline]
+    fn of<const WIDTH: u32>(board: Jumps<'_, B, WIDTH>, open: B) -> Self {
+        let (two, four) = board.knights_twice_and_four_times(B::All::of(open));
+        let mut exits = Self { two: B::EMPTY, four: B::EMPTY };
+        two.put_into(&mut exits.two);
+        four.put_into(&mut exits.four);
+        exits
+    }
+}
+
+/// Cells won in the race count most, by their exits; of equals, freedom of the token that moved.
 #[inline]
-fn order<B: Bits>(flood: &Flood<B>, onward: B, four: B) -> i32 {
-    race(flood, onward) + 6 * ((flood.first & four).len() as i32 - (flood.second & four).len() as i32)
+fn order<B: Bits>(flood: &Flood<B>, onward: B, exits: &Exits<B>) -> i32 {
+    let worth = |cells: B| ((cells & exits.two).len() + (cells & exits.four).len()) as i32;
+    3 * (worth(flood.first) - worth(flood.second)) - onward.len() as i32
 }
 
 /// Cells won in the race count most; of equals, freedom of the token that moved.
@@ -243,7 +260,8 @@ impl<B: Bits, const WIDTH: u32> Dive<'_, '_, B, WIDTH> {
             // Takes the only cell that the opponent could go to.
             return Some(());
         }
-        let four = board.knights_four_times(open);
+        let base = self.solver.children.len();
+        let exits = Exits::of(board, open);
         for cell in mine.cells() {
             let open = open & !B::single(cell);
             let theirs = theirs & open;
@@ -253,36 +271,46 @@ impl<B: Bits, const WIDTH: u32> Dive<'_, '_, B, WIDTH> {
                 continue;
             }
             let flood = Flood::new(&board, open, theirs, onward);
-            let apart = flood.is_apart(&board);
-            if apart {
-                let (first, second) = (flood.first, flood.second);
-                if paths::at_most(board, first, opp) <= paths::at_least(board, second, cell) {
-                    return Some(());
-                }
-                if paths::at_least(board, first, opp) > paths::at_most(board, second, cell) {
-                    continue;
-                }
-            } else if flood.all().len() >= TABLE_CELLS {
-                match self.solver.decided.get(Decided::key(flood.all(), opp, cell)) {
-                    Some(false) => return Some(()),
-                    Some(true) => continue,
-                    None => {}
-                }
+            let (open, apart) = (flood.all(), flood.is_apart(&board));
+            let known = if apart {
+                paths::outlasts_at_sight(board, flood.first, opp, flood.second, cell)
+            } else if open.len() >= TABLE_CELLS {
+                self.solver.decided.get(Decided::key(open, opp, cell))
+            } else {
+                None
+            };
+            match known {
+                Some(false) => return Some(()),
+                Some(true) => {}
+                None => self.insert(base, Child { open, order: order(&flood, onward, &exits), cell, apart }),
             }
-            self.solver.children.push(Child { order: order(&flood, onward, four), cell, apart, flood });
         }
         None
     }
 
+    /// Puts a child at its place among those from `base` on, behind its equals.
+    #[inline]
+    fn insert(&mut self, base: usize, child: Child<B>) {
+        let children = &mut self.solver.children;
+        let mut at = children.len();
+        children.push(child);
+        while at > base && children[at - 1].order > child.order {
+            children[at] = children[at - 1];
+            at -= 1;
+        }
+        children[at] = child;
+    }
+
     /// Whether one of the children from `base` on is lost for the opponent, who is to move on `opp`.
     fn any_is_lost(&mut self, base: usize, opp: u8) -> Option<bool> {
-        self.solver.children[base..].sort_unstable_by_key(|child| (child.order, child.cell));
         for at in base..self.solver.children.len() {
-            let Child { cell, apart, flood, .. } = self.solver.children[at];
+            let Child { open, cell, apart, .. } = self.solver.children[at];
             let won = if apart {
-                self.outlasts(flood.first, opp, flood.second, cell)?
+                let [first, second] =
+                    [opp, cell].map(|token| reachable(&self.board, open, self.board.reach(token) & open));
+                self.outlasts(first, opp, second, cell)?
             } else {
-                self.wins(flood.all(), opp, cell)?
+                self.wins(open, opp, cell)?
             };
             if !won {
                 return Some(true);
