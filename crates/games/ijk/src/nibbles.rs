@@ -200,8 +200,8 @@ impl Board for Nibbles {
 
     #[inline]
     fn nth(cells: Cells, before: u32) -> u8 {
-        // In each nibble, how many of the cells there are up to it, without the fifth binary digit, which only
-        // the last can have.
+        // In each nibble, how many of the cells there are up to it, without the fifth binary digit, which
+        // only the last can have.
         let counts = cells.wrapping_mul(CELLS);
         let others = filled(counts ^ CELLS.wrapping_mul(u64::from((before + 1) & 15)));
         (CELLS ^ others).trailing_zeros() as u8
@@ -233,7 +233,8 @@ impl Board for Nibbles {
         Planes::key_of([0, 4, 8, 12].map(|digit| plane(digits >> digit)), plane(lower), state)
     }
 
-    // Inlined into a loop over moves, all four slides would be computed before the loop, whichever are played.
+    // Inlined into a loop over moves, all four slides would be computed before the loop, whichever are
+    // played.
     #[inline(never)]
     fn slide(&mut self, slide: Slide, _cells: Cells, mover: Case) -> i32 {
         match slide {

@@ -300,7 +300,8 @@ impl<const CHANCE: bool, B: Board> Ijk<CHANCE, B> {
         2 * usize::from(flips && is_lower) + pos.mover.index()
     }
 
-    /// Whether the board alone may end the game: nearly always it does not, so that this is what a node costs.
+    /// Whether the board alone may end the game: nearly always it does not, so that this is what a node
+    /// costs.
     #[inline]
     fn may_be_decided(&self, pos: &Position<B>) -> bool {
         pos.board.ks() != 0 || (self.variant.full_ends && self.empty(pos) == 0)

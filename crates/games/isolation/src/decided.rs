@@ -9,8 +9,8 @@ const MOST_CELLS: usize = 112;
 /// Entries that share a place. Of the two oldest, the one with fewer open cells is replaced: it took less
 /// work.
 const WAYS: usize = 4;
-/// A table of this size, 256 KiB, stays in a core's own cache, also where that has 512 KiB: there one of 1 MiB
-/// saves 2 % of the nodes on 7x7, and takes more time.
+/// A table of this size, 256 KiB, stays in a core's own cache, also where that has 512 KiB: there one of
+/// 1 MiB saves 2 % of the nodes on 7x7, and takes more time.
 const MOST_ENTRIES: usize = 1 << 14;
 /// The entries with which a table begins, so that a session that solves little uses little memory; it grows
 /// fourfold.

@@ -2,8 +2,9 @@
 //!
 //! Moves are tried in the order of the race for cells: a cell counts if it has two exits or more, and twice
 //! from four on. One flood per child gives its order, its key (cells that nobody can reach are left out) and
-//! whether the tokens are apart; if they are, the longer path wins. The best-known alternatives, proof-number search and trying first the moves that leave the opponent
-//! least freedom, need several times the nodes (measured).
+//! whether the tokens are apart; if they are, the longer path wins. The best-known alternatives, proof-number
+//! search and trying first the moves that leave the opponent least freedom, need several times the nodes
+//! (measured).
 
 use super::board::{Jumps, UNPLACED, by_width};
 use super::decided::Decided;
