@@ -45,8 +45,8 @@
 //!      `request_error`.
 //!    - Searches: `job` (one of them), `admission` (which may start), `waiting` (which wait), `schedule`
 //!      (whose turn it is), `searches` (how they start and end), `promises` (until when an answer is due),
-//!      `punctuality` (how soon it is written), `news` (what is said meanwhile), `budget` (the memory of
-//!      tables), `threads` and `order` (who searches).
+//!      `news` (what is said meanwhile), `budget` (the memory of tables), `threads` and `order` (who
+//!      searches).
 //!    - All of it: `timers`, `effects` (what is to be done outside), `shares` (of what is bounded),
 //!      `reconfigure`; `tally`, `status` and `health` (what is measured).
 //! 2. `runtime` runs: the lock (`Shared`) and the threads that take it. `worker` searches; `pool`, `prepare`

@@ -159,10 +159,10 @@ impl Control {
     /// use std::time::Duration;
     ///
     /// use plyd_core::search::Control;
-    /// use plyd_core::search::clock::{Margin, TimePlan, now_ns};
+    /// use plyd_core::search::clock::{TimePlan, now_ns};
     ///
     /// let control = Control::default();
-    /// let plan = TimePlan::increment(60_000, 1000, None, 0, Margin::default());
+    /// let plan = TimePlan::increment(60_000, 1000, None, 0);
     /// let now = now_ns();
     /// let at = |offset: Option<Duration>| offset.map_or(u64::MAX, |offset| now + offset.as_nanos() as u64);
     /// control.set_deadlines(at(plan.soft), at(plan.hard));

@@ -144,7 +144,6 @@ impl State {
         self.count_unread(id);
         if !batch.is_empty() {
             self.tally.taken(&batch, now_ns);
-            self.punctuality.taken(&batch, now_ns);
             return Taken::Batch(batch);
         }
         if is_flushing {

@@ -21,7 +21,6 @@ pub(crate) mod order;
 pub(crate) mod outbox;
 mod places;
 mod promises;
-mod punctuality;
 mod reconfigure;
 pub(crate) mod refusals;
 pub(crate) mod request_error;
@@ -60,7 +59,6 @@ use job::Job;
 use kept::Promise;
 use outbox::{Item, Outbox};
 use places::Guesses;
-use punctuality::Punctuality;
 use refusals::Refusal;
 use schedule::Schedule;
 use shares::Shares;
@@ -233,8 +231,6 @@ pub(super) struct State {
     pub(super) counters: wire::Counters,
     /// The same for operators, in more detail.
     pub(super) tally: Tally,
-    /// How soon answers are written.
-    pub(super) punctuality: Punctuality,
     /// Lines that are missing from the transcript, as their number grows.
     pub(super) transcript_lost: Arc<AtomicU64>,
     /// When the daemon began.
@@ -287,7 +283,6 @@ impl State {
             guesses: Guesses::default(),
             counters: wire::Counters::default(),
             tally: Tally::new(games),
-            punctuality: Punctuality::default(),
             transcript_lost: Arc::default(),
             began_ns: now_ns,
             shutting_down: false,

@@ -3,15 +3,6 @@
 
 use plyd_protocol::Clock;
 
-/// The times of an answer, as [`plyd_core::search::clock::now_ns`] counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Times {
-    /// When it is decided at the latest.
-    pub(crate) deadline_ns: u64,
-    /// Until when its client counts on it; none if nothing was left when it was asked for.
-    pub(crate) due_ns: Option<u64>,
-}
-
 /// The times of one search, as [`plyd_core::search::clock::now_ns`] counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Promises {

@@ -334,7 +334,7 @@ impl State {
         }
         let took_ns = job.started_ns.map(|started_ns| now_ns.saturating_sub(started_ns));
         self.tally.answered(job.game, reason, took_ns);
-        let item = Item::BestMove(Box::new(bestmove), lines, job.times());
+        let item = Item::BestMove(Box::new(bestmove), lines, job.due_ns());
         self.answer(job.conn, &job.name, item, now_ns);
         self.effects.deferred_drops.push(Box::new(job));
     }

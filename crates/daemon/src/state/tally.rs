@@ -7,7 +7,6 @@
 use plyd_protocol::{Command, ErrorCode, Reason};
 
 use super::outbox::{Item, Numbered};
-use super::promises::Times;
 use super::refusals::Refusal;
 use crate::spans::Origin;
 use plyd_core::engine::Entry;
@@ -168,7 +167,7 @@ impl Tally {
     /// A writer took messages: is an answer among them that ought to have been written before?
     pub(super) fn taken(&mut self, batch: &[Numbered], now_ns: u64) {
         for numbered in batch {
-            if let Item::BestMove(_, _, Some(Times { due_ns: Some(due_ns), .. })) = &numbered.item {
+            if let Item::BestMove(_, _, Some(due_ns)) = &numbered.item {
                 self.timed += 1;
                 if let Some(late_ns) = now_ns.checked_sub(*due_ns).filter(|late_ns| *late_ns > 0) {
                     self.lateness.observe(late_ns);
@@ -197,10 +196,7 @@ mod tests {
     #[test]
     fn an_answer_is_late_if_it_is_written_after_its_time() {
         let mut tally = Tally::new(&[]);
-        let answer = |due_ns| {
-            let times = Times { deadline_ns: 0, due_ns };
-            Numbered { seq: 1, item: Item::answer("", Some(times)) }
-        };
+        let answer = |due_ns| Numbered { seq: 1, item: Item::answer("", due_ns) };
         let body = Numbered { seq: 1, item: Item::body("{}".into()) };
         let now_ns = 50_000_000;
         tally.taken(&[answer(None), answer(Some(now_ns)), answer(Some(now_ns + 1)), body], now_ns);

@@ -7,9 +7,9 @@ use plyd_protocol as wire;
 use plyd_protocol::{Clock, Mode, Reason};
 
 use super::{Job, Phase};
-use crate::state::promises::{Times, due_after, until_flag_ms};
+use crate::state::promises::{due_after, until_flag_ms};
 use plyd_core::search::UNLIMITED;
-use plyd_core::search::clock::{Margin, TimePlan};
+use plyd_core::search::clock::{TimePlan, margin_us};
 
 /// The time between the watchdog's decision and the written answer: `hard_ms` is kept to the ms.
 const WATCHDOG_MARGIN_US: i64 = 500;
@@ -42,9 +42,8 @@ impl Job {
         self.arm_control();
     }
 
-    /// Applies an `update`, whose times run from its arrival and less this margin.
-    pub(crate) fn update(&mut self, update: &wire::Update, base_ns: u64, margin: Margin) {
-        self.margin = margin;
+    /// Applies an `update`, whose times run from its arrival.
+    pub(crate) fn update(&mut self, update: &wire::Update, base_ns: u64) {
         if update.clock.is_some()
             || update.hard_ms.is_some()
             || !update.limit.is_empty()
@@ -120,11 +119,6 @@ impl Job {
         [clock, limit, watchdog].into_iter().flatten().min()
     }
 
-    /// The times of its answer.
-    pub(crate) fn times(&self) -> Option<Times> {
-        Some(Times { deadline_ns: self.deadline()?, due_ns: self.due_ns() })
-    }
-
     /// Until when its client counts on the answer.
     pub(crate) fn due_ns(&self) -> Option<u64> {
         self.promises.due_ns()
@@ -181,17 +175,17 @@ impl Job {
         if matches!(self.clock, Some(Clock::Anytime { .. })) {
             self.news.want_every_move();
         }
-        let (spent, margin) = (self.spent_ms(), self.margin);
+        let spent = self.spent_ms();
         let plan = match self.clock {
             // A clock that comes with an analysis or a ponder is kept until `update` starts it.
             _ if self.mode != Mode::Move => TimePlan::unlimited(),
             None | Some(Clock::None | Clock::Anytime { .. }) => TimePlan::unlimited(),
-            Some(Clock::PerMove { ms }) => TimePlan::per_move(ms, spent, margin),
+            Some(Clock::PerMove { ms }) => TimePlan::per_move(ms, spent),
             Some(Clock::Increment { me_ms, inc_ms, moves_to_go, .. }) => {
-                TimePlan::increment(me_ms, inc_ms, moves_to_go, spent, margin)
+                TimePlan::increment(me_ms, inc_ms, moves_to_go, spent)
             }
-            Some(Clock::Delay { me_ms, delay_ms, .. }) => TimePlan::delay(me_ms, delay_ms, spent, margin),
-            Some(Clock::Bank { turn_ms, bank_ms }) => TimePlan::bank(turn_ms, bank_ms, spent, margin),
+            Some(Clock::Delay { me_ms, delay_ms, .. }) => TimePlan::delay(me_ms, delay_ms, spent),
+            Some(Clock::Bank { turn_ms, bank_ms }) => TimePlan::bank(turn_ms, bank_ms, spent),
         };
         let at =
             |offset: Option<Duration>| offset.map(|offset| base_ns.saturating_add(offset.as_nanos() as u64));
@@ -209,8 +203,7 @@ impl Job {
 
     fn plan_limit(&mut self, base_ns: u64) {
         self.promises.limit = due_after(base_ns, self.limit.time_ms, self.spent_ms());
-        let margin = |total_us: i64| self.margin.of_us(total_us);
-        self.deadlines.limit = self.limit.time_ms.map(|ms| self.offset(base_ns, ms, margin));
+        self.deadlines.limit = self.limit.time_ms.map(|ms| self.offset(base_ns, ms, margin_us));
     }
 
     fn plan_watchdog(&mut self, base_ns: u64) {

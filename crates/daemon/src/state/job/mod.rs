@@ -18,7 +18,6 @@ use super::promises::Promises;
 use super::schedule::{Class, Progress};
 use crate::ids::{ClientId, ConnId, WorkerId};
 use plyd_core::effort::Interrupt;
-use plyd_core::search::clock::Margin;
 use plyd_core::search::{Control, End};
 
 use deadlines::JobDeadlines;
@@ -96,21 +95,13 @@ pub(crate) struct Job {
     hard_ms: Option<u64>,
     elapsed_ms: u64,
     overhead_ms: u64,
-    margin: Margin,
     deadlines: JobDeadlines,
     promises: Promises,
 }
 
 impl Job {
-    /// A job at its arrival, which keeps this margin of its times.
-    pub(super) fn new(
-        conn: ConnId,
-        name: String,
-        line: u64,
-        go: &wire::Go,
-        received_ns: u64,
-        margin: Margin,
-    ) -> Self {
+    /// A job at its arrival.
+    pub(super) fn new(conn: ConnId, name: String, line: u64, go: &wire::Go, received_ns: u64) -> Self {
         let session = match &go.game {
             wire::GameRef::Session { session } => Some(session.clone()),
             wire::GameRef::Game { .. } => None,
@@ -143,7 +134,6 @@ impl Job {
             hard_ms: go.hard_ms,
             elapsed_ms: go.elapsed_ms,
             overhead_ms: go.overhead_ms,
-            margin,
             deadlines: JobDeadlines::default(),
             promises: Promises::default(),
         };

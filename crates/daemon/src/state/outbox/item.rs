@@ -7,7 +7,6 @@ use std::sync::Arc;
 use plyd_protocol as wire;
 
 use crate::discard;
-use crate::state::promises::Times;
 
 /// A message of more bytes is large: much was asked for, which does not make the reader slow.
 pub(crate) const LARGE_MESSAGE: usize = 1 << 20;
@@ -76,8 +75,8 @@ pub(crate) enum Item {
     Body(Arc<Body>),
     /// News of a search, without lines.
     Info(wire::Info, Arc<Vec<wire::Line>>),
-    /// The end of a search, without lines, and its times.
-    BestMove(Box<wire::BestMove>, Arc<Vec<wire::Line>>, Option<Times>),
+    /// The end of a search, without lines, and when it is due.
+    BestMove(Box<wire::BestMove>, Arc<Vec<wire::Line>>, Option<u64>),
 }
 
 impl Item {
@@ -91,9 +90,9 @@ impl Item {
         Self::Body(Arc::new(Body(text)))
     }
 
-    /// The answer of a search with these times.
+    /// The answer of a search that was due then.
     #[cfg(test)]
-    pub(crate) fn answer(id: &str, times: Option<Times>) -> Self {
+    pub(crate) fn answer(id: &str, due_ns: Option<u64>) -> Self {
         let bestmove = wire::BestMove {
             id: id.to_owned(),
             reason: wire::Reason::Clock,
@@ -106,7 +105,7 @@ impl Item {
             superseded_by: None,
             incident: None,
         };
-        Self::BestMove(Box::new(bestmove), Arc::default(), times)
+        Self::BestMove(Box::new(bestmove), Arc::default(), due_ns)
     }
 
     /// The item as a line, without its line end.
@@ -145,10 +144,10 @@ impl Item {
         }
     }
 
-    /// Forgets its times: whoever reads it late has not been there.
+    /// Forgets when it is due: whoever reads it late has not been there.
     pub(super) fn forgive(&mut self) {
-        if let Self::BestMove(_, _, times) = self {
-            *times = None;
+        if let Self::BestMove(_, _, due_ns) = self {
+            *due_ns = None;
         }
     }
 }

@@ -1,7 +1,6 @@
 //! What a queue gives its writer, in which order, and what it counts.
 
 use super::*;
-use crate::state::promises::Times;
 use wire::InfoEvent::{Best, Progress};
 
 fn info(event: wire::InfoEvent, mv: &str) -> (wire::Info, Arc<Vec<wire::Line>>) {
@@ -163,11 +162,11 @@ fn what_is_kept_is_bounded_and_the_oldest_goes_first() {
 
 #[test]
 fn who_was_away_is_not_answered_late() {
-    let bestmove = || Item::answer("g", Some(Times { deadline_ns: 5, due_ns: Some(7) }));
+    let bestmove = || Item::answer("g", Some(7));
     let due = |outbox: &mut Outbox| -> Vec<Option<u64>> {
         let all = outbox.take(usize::MAX, 0).into_iter();
         all.filter_map(|taken| match taken.item {
-            Item::BestMove(_, _, times) => Some(times.and_then(|times| times.due_ns)),
+            Item::BestMove(_, _, due_ns) => Some(due_ns),
             _ => None,
         })
         .collect()

@@ -40,8 +40,7 @@ impl State {
                     return self.refuse(at, &name, cmd, refusal.at("/clock"), now_ns);
                 }
                 let id = self.fresh_id();
-                let margin = self.punctuality.margin(now_ns);
-                let mut new = Job::new(at.conn, name.clone(), at.line, &go, at.received_ns, margin);
+                let mut new = Job::new(at.conn, name.clone(), at.line, &go, at.received_ns);
                 new.client = client;
                 interrupt = new.interrupt.clone();
                 self.jobs.insert(id, new);

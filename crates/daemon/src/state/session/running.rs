@@ -77,7 +77,7 @@ impl State {
         let Some((id, job)) = target.and_then(|id| Some((id, self.jobs.get_mut(&id)?))) else {
             return;
         };
-        job.update(update, at.received_ns, self.punctuality.margin(now_ns));
+        job.update(update, at.received_ns);
         let over = match job.phase {
             Phase::Open(end) => job.reason_of(end),
             Phase::Preparing => None,
