@@ -211,7 +211,7 @@ fn lines(pos: &Position<Nibbles>, [own, other]: [u8; 2]) -> ([usize; SIZE], [usi
     // Neighbours in a row become one number in a byte, and two of these one in a lane of 16 bits.
     let pairs = (states & 0x0f0f_0f0f_0f0f_0f0f) + N * (states >> 4 & 0x0f0f_0f0f_0f0f_0f0f);
     let across = (pairs & 0x00ff_00ff_00ff_00ff) + N * N * (pairs >> 8 & 0x00ff_00ff_00ff_00ff);
-    let across = [0, 1, 2, 3].map(|row| across as usize >> (16 * row) & ((1 << LINE_BITS) - 1));
+    let across = [0, 1, 2, 3].map(|row| (across >> (16 * row)) as usize & ((1 << LINE_BITS) - 1));
     // A column has a cell in each lane. The product's highest lane is their sum, each times its power: at the
     // high end of the word, so that nothing but a shift is left to do.
     const POWERS: u64 = ((N * N * N) | ((N * N) << 16) | (N << 32) | (1 << 48)) << (16 - LINE_BITS);
