@@ -181,6 +181,11 @@ fn files_that_cannot_be_written_are_refused_before_anything_is_solved() {
     for (more, words) in refused {
         directory.refuses(&[(&[&board[..], more].concat(), words)]);
     }
+}
+
+#[test]
+fn options_for_openings_are_refused_where_a_game_is_solved_all_at_once() {
+    let directory = Trials::new("solve");
     for flag in ["--book", "--certificate", "--record"] {
         directory.refuses(&[(&["l-game", flag, "file"], &["l-game is solved all at once", flag])]);
         assert!(!directory.join("file").exists());

@@ -3,8 +3,7 @@
 use plyd_core::bits::{Bits, Part};
 use plyd_core::flood::{Step, Walk as Spread, by_colour};
 
-/// How many steps go by between two looks whether the walk is over, which no processor predicts: an even
-/// number.
+/// After how many steps it is looked whether the walk is over, which no processor predicts: an even number.
 const STEPS_AT_ONCE: usize = 4;
 
 /// The cells that each of two sides reaches before the other, both walking a step at a time.
@@ -31,8 +30,8 @@ impl<B: Bits> Ahead<B> {
     }
 
     /// Each side goes everywhere: in one word that takes fewer instructions than to keep it out, and the
-    /// compiler moves the words of both sides with one instruction. It does so if it does not see what the
-    /// callers know of them.
+    /// compiler moves the words of both sides with one instruction. Not inlined, because it no longer does
+    /// that where it sees what the words of a caller hold.
     #[inline(never)]
     fn together(board: &impl Step<B>, own: B, opp: B) -> Self {
         // The cells that each side reaches in just so many steps, going back and forth where it has time.

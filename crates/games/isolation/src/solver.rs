@@ -160,10 +160,11 @@ fn flood_after<B: Bits>(game: &Isolation<B>, pos: &Position<B>, mv: Target) -> (
     (Flood::new(board, open, theirs, mine), mine)
 }
 
-/// The cells that a token can leave again.
+/// The cells that have exits: open cells a knight's move away.
 struct Exits<B> {
-    /// Those from which at least two open cells are a knight's move away.
+    /// Those with two or more.
     two: B,
+    /// Those with four or more.
     four: B,
 }
 
