@@ -14,12 +14,9 @@ const HEADING: &str = "Examples:\n";
 /// How an example begins.
 const PLYD: &str = "  plyd";
 
-/// The command line of a program with that name and these games.
+/// A command of a program with that name and these games, and what it is divided into.
 pub(super) fn of(command: Command, program: &str, games: &[&'static Entry]) -> Command {
-    let names: Vec<String> = command.get_subcommands().map(|of| of.get_name().to_owned()).collect();
-    let command = names.into_iter().fold(command, |command, name| {
-        command.mut_subcommand(name, |subcommand| of(subcommand, program, games))
-    });
+    let command = command.mut_subcommands(|subcommand| of(subcommand, program, games));
     match command.get_after_help().map(ToString::to_string) {
         Some(text) => command.after_help(fitted(&text, program, games)),
         None => command,
@@ -125,27 +122,5 @@ More of `plyd go isolation`.";
         for text in ["Examples:\n  plyd tune --out src/sudoku", "Examples:\n  plyd tune --pre-sudoku"] {
             assert_eq!(fitted(text, "plyd", &games), text);
         }
-    }
-
-    #[test]
-    fn a_plyd_with_one_game_shows_no_other_in_its_help() {
-        use clap::CommandFactory;
-
-        let games = [game("colosseum")];
-        let mut command = of(super::super::Cli::command(), "hex", &games);
-        command.build();
-        let others: Vec<&str> =
-            REGISTRY.iter().map(|entry| entry.name).filter(|name| *name != "colosseum").collect();
-        let mut shown = 0;
-        for of in std::iter::once(&command).chain(command.get_subcommands()) {
-            let help = of.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(!help.contains('{') || ["botzone", "conform"].contains(&of.get_name()), "{help}");
-            for name in &others {
-                assert!(!names(&help, name), "{name} in {}: {help}", of.get_name());
-            }
-            assert!(!help.contains("\n  plyd "), "{help}");
-            shown += usize::from(help.contains("hex ") && help.contains("colosseum"));
-        }
-        assert!(shown > 5, "{shown} commands with examples of the game are few");
     }
 }

@@ -20,6 +20,7 @@ mod config;
 mod confined;
 mod conform;
 mod connect;
+mod deferred;
 mod describe;
 mod disconnect;
 mod draw;
@@ -94,6 +95,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::daemon::{Handed, log};
 use crate::engine::Entry;
 use crate::games::REGISTRY;
+use deferred::Deferred;
 use failure::Failure;
 
 /// A game-engine daemon: abstract games behind one line-based JSON protocol.
@@ -121,90 +123,91 @@ Examples:
 
 Exit codes: 0 done, 1 failed (also: replay found a difference, conform a fault), 2 wrong arguments.";
 
+/// Those that are divided into commands are not deferred: completion scripts complete `plyd help token new`.
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the protocol; this is what `plyd` alone does
-    Serve(serve::Given),
+    Serve(Deferred<serve::Given>),
     /// Print an example of the file that `plyd serve --config` reads
     Config(config::Args),
     /// Print units with which systemd runs a daemon
-    Systemd(systemd::Args),
+    Systemd(Deferred<systemd::Args>),
     /// Ask whether a daemon serves: exit code 0 or 1
-    Health(health::Args),
+    Health(Deferred<health::Args>),
     /// Show who is connected to a daemon, what they search and what waits
-    Status(status::Args),
+    Status(Deferred<status::Args>),
     /// The same on the full screen, always up to date
-    Top(top::Args),
+    Top(Deferred<top::Args>),
     /// Close a session of a client of a daemon
-    Close(close::Args),
+    Close(Deferred<close::Args>),
     /// End connections to a daemon
-    Disconnect(disconnect::Args),
+    Disconnect(Deferred<disconnect::Args>),
     /// Make tokens for the clients of `plyd serve --clients-file`
     Token(token::Args),
     /// Find a move in one position
-    Go(go::Args),
+    Go(Deferred<go::Args>),
     /// Serve a page with boards for people, and open it
-    Gui(gui::Args),
+    Gui(Deferred<gui::Args>),
     /// Play, watch and analyse a game in the terminal
-    Play(play::Args),
+    Play(Deferred<play::Args>),
     /// Draw a position: a picture of its board, SVG
-    Draw(draw::Args),
+    Draw(Deferred<draw::Args>),
     /// Count the positions that the rules lead to, depth by depth
-    Perft(perft::Args),
+    Perft(Deferred<perft::Args>),
     /// Solve a whole game and count its positions by value
-    Solve(solve::Args),
+    Solve(Deferred<solve::Args>),
     /// Search each game's bench positions and print the signature
-    Bench(bench::Args),
+    Bench(Deferred<bench::Args>),
     /// List the games, rules, options and players
-    Describe(describe::Args),
+    Describe(Deferred<describe::Args>),
     /// Play matches between players and measure who is stronger
-    Arena(Box<arena::Args>),
+    Arena(Deferred<Box<arena::Args>>),
     /// Play pairs of games for matches that `plyd arena --nats` queues, on this machine
     #[cfg(feature = "fleet")]
-    Worker(worker::Args),
+    Worker(Deferred<worker::Args>),
     /// Show the workers and the matches of a fleet
     #[cfg(feature = "fleet")]
-    Fleet(fleet::Args),
+    Fleet(Deferred<fleet::Args>),
     /// Tune evaluation weights by self-play (SPSA)
-    Tune(tune::Args),
+    Tune(Deferred<tune::Args>),
     /// Learn evaluation tables by self-play (TD learning)
-    Train(train::Args),
+    Train(Deferred<train::Args>),
     /// Show games from records: a list, one game, or board by board
-    Show(show::Args),
+    Show(Deferred<show::Args>),
     /// Review recorded games: what each move kept, and what it gave away
-    Review(review::Args),
+    Review(Deferred<review::Args>),
     /// Play a game for a program that speaks UGI, such as cutegames
-    Ugi(ugi::Args),
+    Ugi(Deferred<ugi::Args>),
     /// Play a game as a bot of Botzone, or of a judge of that form
-    Botzone(botzone::Args),
+    Botzone(Deferred<botzone::Args>),
     /// Give the games to an agent as tools, by the Model Context Protocol
     #[cfg(feature = "mcp")]
-    Mcp(mcp::Args),
+    Mcp(Deferred<mcp::Args>),
     /// Send a recorded conversation again and compare the answers
-    Replay(replay::Args),
+    Replay(Deferred<replay::Args>),
     /// Check a server of the protocol against the specification
-    Conform(conform::Args),
+    Conform(Deferred<conform::Args>),
     /// Let a bot compete on a ladder
-    Connect(connect::Args),
+    Connect(Deferred<connect::Args>),
     /// Run a ladder on which bots compete
     #[cfg(feature = "ladder")]
     Ladder(ladder::Args),
     /// Internal; you do not need it. `plyd arena`, `conform`, `replay` and scripts of tests start it, so that
     /// the players and servers that they start end with them even if they are killed
     #[command(hide = true)]
-    Reaper(reaper::Args),
+    Reaper(Deferred<reaper::Args>),
     /// Internal; you do not need it. `plyd worker --allow-programs` starts programs by it
     #[cfg(feature = "fleet")]
     #[command(hide = true)]
-    Confined(confined::Args),
+    Confined(Deferred<confined::Args>),
     /// Write a new game that works, to be changed into another one
-    NewGame(new_game::Args),
+    NewGame(Deferred<new_game::Args>),
     /// Explain an error code and what to do about it
-    Explain(explain::Args),
+    Explain(Deferred<explain::Args>),
     /// Print a completion script for a shell
-    Completions(completions::Args),
+    Completions(Deferred<completions::Args>),
     /// Write manual pages, one for each command
-    Man(man::Args),
+    Man(Deferred<man::Args>),
 }
 
 /// The command `plyd` with plyd's own games.
@@ -233,7 +236,7 @@ pub fn main() -> ExitCode {
 pub fn main_with(games: &[&'static Entry]) -> ExitCode {
     registry::set(games);
     let cli = parse();
-    let command = cli.command.unwrap_or_else(|| Command::Serve(serve::Given::default()));
+    let command = cli.command.unwrap_or_else(|| Command::Serve(Deferred(serve::Given::default())));
     // Before anything else opens files.
     let handed = match &command {
         Command::Serve(_) => Handed::from_env().map_err(Failure::from),
@@ -285,48 +288,48 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
     // Not the lock of stdout: a serving daemon writes there from a thread of its own.
     let mut out = BufWriter::new(io::stdout());
     match command {
-        Command::Serve(given) => serve::run(given, handed, verbosity, &mut out),
+        Command::Serve(Deferred(given)) => serve::run(given, handed, verbosity, &mut out),
         Command::Config(args) => config::run(&args, &mut out),
-        Command::Systemd(args) => systemd::run(&args, &mut out),
-        Command::Health(args) => health::run(&args, &mut out),
-        Command::Status(args) => status::run(&args, &mut out),
-        Command::Top(args) => top::run(&args, &mut out),
-        Command::Close(args) => close::run(&args, &mut out),
-        Command::Disconnect(args) => disconnect::run(&args, &mut out),
+        Command::Systemd(Deferred(args)) => systemd::run(&args, &mut out),
+        Command::Health(Deferred(args)) => health::run(&args, &mut out),
+        Command::Status(Deferred(args)) => status::run(&args, &mut out),
+        Command::Top(Deferred(args)) => top::run(&args, &mut out),
+        Command::Close(Deferred(args)) => close::run(&args, &mut out),
+        Command::Disconnect(Deferred(args)) => disconnect::run(&args, &mut out),
         Command::Token(args) => token::run(&args, &mut out),
-        Command::Go(args) => go::run(&args, &mut out),
-        Command::Gui(args) => gui::run(args, &verbosity, &mut out),
-        Command::Play(args) => play::run(&args, &mut out),
-        Command::Draw(args) => draw::run(&args, &mut out),
-        Command::Perft(args) => perft::run(&args, &mut out),
-        Command::Solve(args) => solve::run(&args, &mut out),
-        Command::Bench(args) => bench::run(&args, &mut out),
-        Command::Describe(args) => describe::run(&args, &mut out),
-        Command::Arena(args) => arena::run(&args, &mut out),
+        Command::Go(Deferred(args)) => go::run(&args, &mut out),
+        Command::Gui(Deferred(args)) => gui::run(args, &verbosity, &mut out),
+        Command::Play(Deferred(args)) => play::run(&args, &mut out),
+        Command::Draw(Deferred(args)) => draw::run(&args, &mut out),
+        Command::Perft(Deferred(args)) => perft::run(&args, &mut out),
+        Command::Solve(Deferred(args)) => solve::run(&args, &mut out),
+        Command::Bench(Deferred(args)) => bench::run(&args, &mut out),
+        Command::Describe(Deferred(args)) => describe::run(&args, &mut out),
+        Command::Arena(Deferred(args)) => arena::run(&args, &mut out),
         #[cfg(feature = "fleet")]
-        Command::Worker(args) => worker::run(&args, &verbosity),
+        Command::Worker(Deferred(args)) => worker::run(&args, &verbosity),
         #[cfg(feature = "fleet")]
-        Command::Fleet(args) => fleet::run(&args, &mut out),
-        Command::Tune(args) => tune::run(&args, &mut out),
-        Command::Train(args) => train::run(&args, &mut out),
-        Command::Show(args) => show::run(&args, &mut out),
-        Command::Review(args) => review::run(&args, &mut out),
-        Command::Ugi(args) => ugi::run(&args),
-        Command::Botzone(args) => botzone::run(&args),
+        Command::Fleet(Deferred(args)) => fleet::run(&args, &mut out),
+        Command::Tune(Deferred(args)) => tune::run(&args, &mut out),
+        Command::Train(Deferred(args)) => train::run(&args, &mut out),
+        Command::Show(Deferred(args)) => show::run(&args, &mut out),
+        Command::Review(Deferred(args)) => review::run(&args, &mut out),
+        Command::Ugi(Deferred(args)) => ugi::run(&args),
+        Command::Botzone(Deferred(args)) => botzone::run(&args),
         #[cfg(feature = "mcp")]
-        Command::Mcp(args) => mcp::run(args, &verbosity),
-        Command::Replay(args) => replay::run(&args, &mut out),
-        Command::Conform(args) => conform::run(&args, &mut out),
-        Command::Connect(args) => connect::run(&args, &mut out),
+        Command::Mcp(Deferred(args)) => mcp::run(args, &verbosity),
+        Command::Replay(Deferred(args)) => replay::run(&args, &mut out),
+        Command::Conform(Deferred(args)) => conform::run(&args, &mut out),
+        Command::Connect(Deferred(args)) => connect::run(&args, &mut out),
         #[cfg(feature = "ladder")]
         Command::Ladder(args) => ladder::run(args, &verbosity, &mut out),
-        Command::Reaper(args) => reaper::run(&args),
+        Command::Reaper(Deferred(args)) => reaper::run(&args),
         #[cfg(feature = "fleet")]
-        Command::Confined(args) => confined::run(&args),
-        Command::NewGame(args) => new_game::run(&args, &mut out),
-        Command::Explain(args) => explain::run(&args, &mut out),
-        Command::Completions(args) => completions::run(&args, &mut out),
-        Command::Man(args) => man::run(&args, &mut out),
+        Command::Confined(Deferred(args)) => confined::run(&args),
+        Command::NewGame(Deferred(args)) => new_game::run(&args, &mut out),
+        Command::Explain(Deferred(args)) => explain::run(&args, &mut out),
+        Command::Completions(Deferred(args)) => completions::run(&args, &mut out),
+        Command::Man(Deferred(args)) => man::run(&args, &mut out),
     }
     // What was printed before a failure is shown before its message.
     .and_then(|()| Ok(out.flush()?))
@@ -349,9 +352,13 @@ mod tests {
 
     #[test]
     fn each_command_shows_examples() {
-        for command in Cli::command().get_subcommands() {
+        let mut plyd = command_line();
+        plyd.build();
+        // `help` is clap's own.
+        for command in plyd.get_subcommands().filter(|command| command.get_name() != "help") {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(help.contains(&format!("plyd {}", command.get_name())), "{}", command.get_name());
+            let start = format!("{} {}", program(), command.get_name());
+            assert!(help.contains(&start), "{start}");
         }
     }
 }

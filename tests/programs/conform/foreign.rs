@@ -60,11 +60,16 @@ pub(crate) fn no_other_game_is_named() {
     let commands = commands.lines().map_while(|line| line.split_whitespace().next());
     let commands: Vec<&str> = commands.collect();
     assert!(commands.len() > 20, "{commands:?}");
+    let mut shown = 0;
     for command in commands {
         let help = program.done(&["help", command]);
         own(&help);
         assert!(!help.contains("Examples:\n\n") && !help.contains("\n  plyd "), "{help}");
+        // A game's name stands there for a place in braces.
+        assert!(!help.contains('{') || ["botzone", "conform"].contains(&command), "{help}");
+        shown += usize::from(help.contains("five ") && names(&help, "nim"));
     }
+    assert!(shown > 5, "{shown} commands with examples of the game are few");
     assert!(program.done(&["describe"]).contains("Take stones from a heap"));
     for (arguments, words) in [
         (&["solve", "nim"][..], "nim cannot be solved whole; no other game can"),
