@@ -98,6 +98,24 @@ pub struct Envelope {
     pub message: Message,
 }
 
+impl Envelope {
+    /// Reads a line, without its end. What it reads by is compiled here once, not in each crate that calls it.
+    ///
+    /// ```
+    /// use plyd_protocol::{Envelope, Message};
+    ///
+    /// let line = br#"{"seq":1,"t_us":250,"type":"notice","kind":"warning","message":"slow down"}"#;
+    /// assert!(matches!(Envelope::read(line)?.message, Message::Notice(_)));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// It is no message of the protocol.
+    pub fn read(line: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(line)
+    }
+}
+
 /// News of a running search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]

@@ -313,7 +313,7 @@ fn the_first_game_plays_to_its_end() {
     let output = plyd_with(&[], &input);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
-    let messages: Vec<Envelope> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let messages: Vec<Envelope> = text.lines().map(|line| Envelope::read(line.as_bytes()).unwrap()).collect();
     let count = |wanted: fn(&Message) -> bool| messages.iter().filter(|it| wanted(&it.message)).count();
     let gos = asked.iter().filter(|request| request["cmd"] == "go").count();
     assert_eq!(count(|message| matches!(message, Message::BestMove(_))), gos, "{text}");

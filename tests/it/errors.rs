@@ -84,7 +84,7 @@ fn every_example_is_an_error_of_its_code() {
         {
             fields.entry(name).or_insert(value);
         }
-        let envelope: plyd_protocol::Envelope = serde_json::from_value(message).unwrap();
+        let envelope = plyd_protocol::Envelope::read(message.to_string().as_bytes()).unwrap();
         let plyd_protocol::Message::Error(error) = envelope.message else { panic!("{:?}", example.code) };
         assert_eq!(error.code, example.code);
     }

@@ -229,7 +229,7 @@ impl Client {
 
     fn receive(&mut self, deadline: Instant) -> Result<Received, ClientError> {
         let ReceivedLine { at, bytes } = self.lines.next(deadline)?;
-        match serde_json::from_slice(&bytes) {
+        match Envelope::read(&bytes) {
             Ok(envelope) => Ok(Received { at, envelope }),
             Err(error) => Err(ClientError::Garbled {
                 line: plyd_protocol::echo(&String::from_utf8_lossy(&bytes)),

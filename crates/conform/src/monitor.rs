@@ -125,7 +125,7 @@ impl<'f> InvariantMonitor<'f> {
         findings.note("ids/seq", self.seq_follows(message));
         findings.note("ids/stamps", self.stamp_follows(message));
         let expected = "a message as the specification has it";
-        let shape = match serde_json::from_slice::<Envelope>(bytes) {
+        let shape = match Envelope::read(bytes) {
             Ok(envelope) => holds(has_known_words(&envelope.message), expected, raw),
             Err(error) => Err(Stop::failed(expected, format!("{error}: {}", raw()))),
         };

@@ -6,7 +6,9 @@ use serde_json::json;
 #[test]
 fn unknown_response_fields_are_ignored() {
     let line = r#"{"seq":1,"t_us":2,"type":"result","id":"1","of":"stop","effect":"unknown","targets":[],"more":{"a":1}}"#;
-    let Envelope { seq: 1, t_us: 2, message } = serde_json::from_str(line).unwrap() else { panic!("stamps") };
+    let Envelope { seq: 1, t_us: 2, message } = Envelope::read(line.as_bytes()).unwrap() else {
+        panic!("stamps")
+    };
     let body = ResultBody::Stop(StopResult { effect: Effect::Unknown, targets: vec![] });
     assert_eq!(message, Message::Result(Box::new(ResultMessage { id: "1".into(), body })));
 }

@@ -132,7 +132,7 @@ fn obey_line(session: &mut Session, event: Event<'_>, arrived_ns: u64) -> Result
 fn listen(connection: &Connection, running: &Running, answers: Sender<Message>) -> Result<(), Failure> {
     while let Some(lines) = connection.receive() {
         for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            let envelope: Envelope = serde_json::from_slice(line).map_err(io::Error::from)?;
+            let envelope = Envelope::read(line).map_err(io::Error::from)?;
             match envelope.message {
                 Message::Info(info) => running.info(&info),
                 Message::BestMove(best) => running.best(best),

@@ -114,7 +114,7 @@ impl Connection {
                 match serde_json::from_slice::<Kind>(line)?.kind.as_str() {
                     "error" => answer = Some(Err(AskError::Refused(serde_json::from_slice(line)?))),
                     "result" | "bestmove" => answer = Some(Ok(serde_json::from_slice(line)?)),
-                    _ => meanwhile(serde_json::from_slice::<Envelope>(line)?.message),
+                    _ => meanwhile(Envelope::read(line)?.message),
                 }
             }
             if let Some(answer) = answer {

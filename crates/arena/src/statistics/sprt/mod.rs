@@ -190,6 +190,7 @@ mod tests {
     use super::super::Pairs;
     use super::super::simulation::Opponents;
     use super::*;
+    use plyd_core::engine::conformance::is_whole;
     use plyd_core::zobrist::SplitMix64;
 
     fn sprt(elo0: f64, elo1: f64, model: Model) -> Sprt {
@@ -339,7 +340,7 @@ mod tests {
     /// Simulates matches of players whose true difference is one of the hypotheses, with the errors that are
     /// promised then.
     fn errors_are_as_rare(sprt: &Sprt, elo: f64, promised: f64, draws: f64) {
-        let matches = 2000;
+        let matches = if is_whole() { 2000 } else { 500 };
         let (opponents, drift) = opponents(sprt, elo, draws, 0.2);
         let (accepted, pairs) = simulate(sprt, &opponents, matches);
         let errors = if elo == sprt.elo0 { accepted } else { 1.0 - accepted };
