@@ -740,7 +740,7 @@ export interface LevelsInfo {
  */
 export interface LevelRating {
   /**
-   * How much stronger than level 1 it is, in Elo.
+   * How much stronger than random moves it is, in Elo.
    */
   elo: number;
   /**

@@ -117,7 +117,7 @@ pub struct LevelsInfo {
 pub struct LevelRating {
     /// The value of the option `level`.
     pub level: u32,
-    /// How much stronger than level 1 it is, in Elo.
+    /// How much stronger than random moves it is, in Elo.
     pub elo: i32,
     /// Half the width of the 95 % interval of `elo`.
     pub error: u32,

@@ -99,7 +99,8 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Reads a line, without its end. What it reads by is compiled here once, not in each crate that calls it.
+    /// Reads a line, without its end. All that takes is compiled once, here, instead of in each crate that reads
+    /// messages.
     ///
     /// ```
     /// use plyd_protocol::{Envelope, Message};

@@ -90,7 +90,7 @@ fn write_levels(entry: &Entry, out: &mut impl Write) -> Result<(), Failure> {
     if levels.measured_by.is_empty() {
         return Ok(());
     }
-    let mut table = Columns::new(["level", "Elo above level 1"]);
+    let mut table = Columns::new(["level", "Elo above random moves"]);
     for (number, level) in (1..).zip(&levels.list) {
         let rating =
             level.rating.map_or_else(String::new, |Rating { elo, error }| format!("{elo} ± {error}"));

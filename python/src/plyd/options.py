@@ -77,7 +77,7 @@ class Spec:
 
 @dataclass(frozen=True)
 class Rating:
-    """How strong a level is, in Elo above level 1, with the error of a 95 % interval."""
+    """How strong a level is, in Elo above random moves, with the error of a 95 % interval."""
 
     level: int
     elo: float

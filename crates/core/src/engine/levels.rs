@@ -25,7 +25,7 @@ pub struct Level {
     pub rating: Option<Rating>,
 }
 
-/// How much stronger a level is than level 1.
+/// How much stronger a level is than random moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rating {
     /// The difference in Elo.
