@@ -99,8 +99,8 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Reads a line, without its end. All that takes is compiled once, here, instead of in each crate that reads
-    /// messages.
+    /// Reads a line, without its end. All that this takes is compiled here once, instead of in each crate
+    /// that reads messages.
     ///
     /// ```
     /// use plyd_protocol::{Envelope, Message};
