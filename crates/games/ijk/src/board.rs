@@ -92,7 +92,7 @@ pub trait Board: Copy + Eq + Hash + Debug + Default + Send + Sync + 'static {
     /// The mass of the tiles on some cells, which all hold one: an `A` weighs 1, each further letter twice as
     /// much.
     fn mass(&self, cells: Cells) -> i32;
-    /// A hash of the tiles, the same on every kind of board, XORed with `state`.
+    /// A hash of the tiles, XORed with `state`.
     fn key(&self, state: u64) -> u64;
     /// Slides all tiles of a board with these cells and merges them; tiles that merge across cases get the
     /// case of `mover`. Gives the mass that came to the mover from the other side's tiles.

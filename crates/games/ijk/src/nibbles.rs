@@ -5,7 +5,6 @@
 //! to a letter, without a branch.
 
 use super::board::{Board, Case, Cells, K, Slide, Tile};
-use super::planes::Planes;
 
 /// Rows and columns of the board.
 pub(super) const SIZE: usize = 4;
@@ -144,11 +143,10 @@ const fn behind<const STEP: u32, const FIRST: bool, const FROM_WALL: u32>(cells:
     first.wrapping_mul(spread)
 }
 
-/// The cells of four rows, each in the lowest bits of a lane of 16, as a bit plane of [`Planes`].
-#[inline(always)]
-const fn plane(rows: u64) -> u64 {
-    (rows & 0xf) | (rows >> 6 & 0xf << 10) | (rows >> 12 & 0xf << 20) | (rows >> 18 & 0xf << 30)
-}
+/// Numbers without a pattern, of a hash.
+const LETTERS_KEY: u64 = 0xd1b5_4a32_d192_ed03;
+const CASES_KEY: u64 = 0x8cb9_2ba7_2f3d_8dd7;
+const CASES_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The mass of two tiles, or of one if the other nibble is 0.
 static MASSES: [u16; 256] = {
@@ -223,14 +221,10 @@ impl Board for Nibbles {
 
     #[inline]
     fn key(&self, state: u64) -> u64 {
-        // Each row's four letters of four digits become four digits of four cells.
-        let swapped = (self.letters ^ self.letters >> 3) & 0x0a0a_0a0a_0a0a_0a0a;
-        let digits = self.letters ^ swapped ^ swapped << 3;
-        let swapped = (digits ^ digits >> 6) & 0x00cc_00cc_00cc_00cc;
-        let digits = digits ^ swapped ^ swapped << 6;
-        let lower = self.lower | self.lower >> 3;
-        let lower = (lower | lower >> 6) & 0x000f_000f_000f_000f;
-        Planes::key_of([0, 4, 8, 12].map(|digit| plane(digits >> digit)), plane(lower), state)
+        // Both halves of a product, as in wyhash (Wang Yi): each bit of either word changes half of the bits.
+        let cases = self.lower.wrapping_mul(CASES_FACTOR) ^ CASES_KEY;
+        let product = u128::from(self.letters ^ LETTERS_KEY) * u128::from(cases);
+        product as u64 ^ (product >> 64) as u64 ^ state
     }
 
     // Inlined into a loop over moves, all four slides would be computed before the loop, whichever are
@@ -248,7 +242,10 @@ impl Board for Nibbles {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{HashMap, HashSet};
+
     use super::super::board::{LAST, places, square};
+    use super::super::planes::Planes;
     use super::*;
     use plyd_core::zobrist::SplitMix64;
 
@@ -265,7 +262,6 @@ mod tests {
     fn compare(board: &Nibbles) {
         let other = planes(board);
         assert_eq!(listed::<Nibbles>(board.occupied()), listed::<Planes>(other.occupied()));
-        assert_eq!(board.key(77), other.key(77), "{board:x?}");
         assert_eq!(listed::<Nibbles>(board.ks()), listed::<Planes>(other.ks()));
         for case in [Case::Upper, Case::Lower] {
             assert_eq!(listed::<Nibbles>(board.of(case)), listed::<Planes>(other.of(case)));
@@ -314,6 +310,32 @@ mod tests {
             for before in 0..cells.count_ones() {
                 assert_eq!(Nibbles::nth(cells, before), Planes::nth(cells, before), "{before} of {cells:x}");
             }
+        }
+    }
+
+    #[test]
+    fn keys_differ_and_all_their_bits_do() {
+        let mut random = SplitMix64::new(9);
+        let mut keys = HashMap::new();
+        for _ in 0..20_000 {
+            let mut board = random_board(&mut random);
+            for _ in 0..2 {
+                assert_eq!(*keys.entry(board.key(0)).or_insert(board), board);
+                assert_eq!(board.key(0) ^ 77, board.key(77));
+                // A neighbour in the space of boards.
+                board.flip(random.below(16) as u8 * 4);
+            }
+        }
+        // As many different ends of a key as of a random number.
+        let count = keys.len() as f64;
+        let expected = 65_536.0 * (1.0 - (-count / 65_536.0).exp());
+        for end in [0, 16, 32, 48] {
+            let ends: HashSet<u64> = keys.keys().map(|key| key >> end & 0xffff).collect();
+            assert!(
+                (0.98..1.02).contains(&(ends.len() as f64 / expected)),
+                "{end}: {} of {expected}",
+                ends.len()
+            );
         }
     }
 

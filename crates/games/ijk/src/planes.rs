@@ -62,17 +62,6 @@ impl Planes {
         won
     }
 
-    /// A hash of the tiles in some planes, XORed with `state`.
-    #[inline(always)]
-    pub(super) const fn key_of([one, two, four, eight]: [Cells; 4], lower: Cells, state: u64) -> u64 {
-        mix(one.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            ^ two.wrapping_mul(0xd1b5_4a32_d192_ed03).rotate_left(13)
-            ^ four.wrapping_mul(0xaef1_7502_108e_f2d9).rotate_left(27)
-            ^ eight.wrapping_mul(0xf135_7aea_2e62_a9c5).rotate_left(41)
-            ^ lower.wrapping_mul(0x8cb9_2ba7_2f3d_8dd7).rotate_left(53))
-            ^ state
-    }
-
     /// Moves all tiles over the gaps before them; `behind` are the cells next to a gap, on its outer side,
     /// and `off_wall` all that are not next to the wall.
     #[inline(always)]
@@ -163,7 +152,13 @@ impl Board for Planes {
 
     #[inline]
     fn key(&self, state: u64) -> u64 {
-        Self::key_of(self.letters, self.lower, state)
+        let [one, two, four, eight] = self.letters;
+        mix(one.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ two.wrapping_mul(0xd1b5_4a32_d192_ed03).rotate_left(13)
+            ^ four.wrapping_mul(0xaef1_7502_108e_f2d9).rotate_left(27)
+            ^ eight.wrapping_mul(0xf135_7aea_2e62_a9c5).rotate_left(41)
+            ^ self.lower.wrapping_mul(0x8cb9_2ba7_2f3d_8dd7).rotate_left(53))
+            ^ state
     }
 
     #[inline]
