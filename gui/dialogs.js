@@ -50,7 +50,7 @@ export class NewGameDialog {
 		const form = el('form', { method: 'dialog', novalidate: true },
 			el('h2', { id: 'new-title' }, 'New game'),
 			field('Game', this.#game, '/game'), this.#about,
-			field('Opponent', this.#opponent, '/opponent', 'The number at the end is the rating: Elo points above a player of random moves.'),
+			field('Opponent', this.#opponent, '/opponent', 'The number at the end is the rating: Elo points above random moves, measured on one board of this game.'),
 			field('Who begins', this.#begins, '/begins'),
 			field('Time', this.#time, '/time'),
 			this.#variants,

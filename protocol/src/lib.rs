@@ -19,7 +19,7 @@
 //! assert!(line.starts_with(r#"{"id":"1","cmd":"go","game":"isolation","#));
 //!
 //! let line = r#"{"seq":1,"t_us":9,"type":"result","id":"1","of":"ping"}"#;
-//! let answer: Envelope = serde_json::from_str(line)?;
+//! let answer = Envelope::read(line.as_bytes())?;
 //! assert!(matches!(answer.message, Message::Result(result) if result.id == "1"));
 //! # Ok::<(), serde_json::Error>(())
 //! ```

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// use plyd_protocol::{Envelope, Message};
 ///
 /// let line = r#"{"seq":4,"t_us":90,"type":"notice","kind":"going_away","message":"restart"}"#;
-/// match serde_json::from_str::<Envelope>(line)?.message {
+/// match Envelope::read(line.as_bytes())?.message {
 ///     Message::BestMove(best) => println!("{} plays {}", best.id, best.mv),
 ///     Message::Info(info) => println!("{} has {} nodes", info.id, info.stats.nodes),
 ///     Message::Result(result) => println!("{} is answered", result.id),
@@ -99,8 +99,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Reads a line, without its end. All that this takes is compiled here once, instead of in each crate
-    /// that reads messages.
+    /// Reads a line, with or without its end.
     ///
     /// ```
     /// use plyd_protocol::{Envelope, Message};
@@ -113,6 +112,7 @@ impl Envelope {
     /// # Errors
     /// It is no message of the protocol.
     pub fn read(line: &[u8]) -> Result<Self, serde_json::Error> {
+        // Not generic, so that crates that read messages do not compile the deserialization anew.
         serde_json::from_slice(line)
     }
 }

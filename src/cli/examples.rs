@@ -14,7 +14,7 @@ const HEADING: &str = "Examples:\n";
 /// How an example begins.
 const PLYD: &str = "  plyd";
 
-/// A command of a program with that name and these games, and what it is divided into.
+/// A command and its subcommands, with the examples of a program with that name and these games.
 pub(super) fn of(command: Command, program: &str, games: &[&'static Entry]) -> Command {
     let command = command.mut_subcommands(|subcommand| of(subcommand, program, games));
     match command.get_after_help().map(ToString::to_string) {

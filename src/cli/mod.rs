@@ -123,7 +123,8 @@ Examples:
 
 Exit codes: 0 done, 1 failed (also: replay found a difference, conform a fault), 2 wrong arguments.";
 
-/// Those that are divided into commands are not deferred: completion scripts complete `plyd help token new`.
+/// Commands with subcommands are not deferred: clap copies them into `help` before a deferred command is
+/// described, and scripts would no longer complete `plyd help token new`.
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the protocol; this is what `plyd` alone does
@@ -275,12 +276,12 @@ fn program() -> String {
 /// Reads the arguments; a mistake in them, or what asks for help, ends the process.
 fn parse() -> Cli {
     let mut command = command_line();
-    let matches = command.try_get_matches_from_mut(std::env::args_os()).unwrap_or_else(|error| {
+    let mut matches = command.try_get_matches_from_mut(std::env::args_os()).unwrap_or_else(|error| {
         let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
         let explained = absent::explained(error, &mut command);
         hints::hinted(explained, &arguments.collect::<Vec<_>>(), registry::games()).exit()
     });
-    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+    Cli::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.format(&mut command).exit())
 }
 
 fn run(command: Command, handed: Handed) -> Result<(), Failure> {

@@ -143,10 +143,16 @@ const fn behind<const STEP: u32, const FIRST: bool, const FROM_WALL: u32>(cells:
     first.wrapping_mul(spread)
 }
 
-/// Numbers without a pattern, of a hash.
+/// Arbitrary odd numbers for the hash.
 const LETTERS_KEY: u64 = 0xd1b5_4a32_d192_ed03;
 const CASES_KEY: u64 = 0x8cb9_2ba7_2f3d_8dd7;
 const CASES_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The factor of a hash that depends on the cases.
+#[inline(always)]
+const fn cases_key(lower: Cells) -> u64 {
+    lower.wrapping_mul(CASES_FACTOR) ^ CASES_KEY
+}
 
 /// The mass of two tiles, or of one if the other nibble is 0.
 static MASSES: [u16; 256] = {
@@ -221,8 +227,9 @@ impl Board for Nibbles {
 
     #[inline]
     fn key(&self, state: u64) -> u64 {
-        // Both halves of a product, as in wyhash (Wang Yi): each bit of either word changes half of the bits.
-        let cases = self.lower.wrapping_mul(CASES_FACTOR) ^ CASES_KEY;
+        // Both halves of a product, as in wyhash (Wang Yi). Neither factor is 0: the second never is, and no
+        // game comes to the letters of `LETTERS_KEY`, of which several are beyond a `K`.
+        let cases = cases_key(self.lower);
         let product = u128::from(self.letters ^ LETTERS_KEY) * u128::from(cases);
         product as u64 ^ (product >> 64) as u64 ^ state
     }
@@ -314,7 +321,15 @@ mod tests {
     }
 
     #[test]
-    fn keys_differ_and_all_their_bits_do() {
+    fn no_cases_make_a_hash_of_nothing() {
+        for cells in 0..1_u64 << (SIZE * SIZE) {
+            let lower = (0..16).fold(0, |lower, cell| lower | (cells >> cell & 1) << (4 * cell));
+            assert_ne!(cases_key(lower), 0, "{lower:x}");
+        }
+    }
+
+    #[test]
+    fn different_boards_have_different_keys_in_all_bits() {
         let mut random = SplitMix64::new(9);
         let mut keys = HashMap::new();
         for _ in 0..20_000 {
@@ -326,7 +341,7 @@ mod tests {
                 board.flip(random.below(16) as u8 * 4);
             }
         }
-        // As many different ends of a key as of a random number.
+        // Each 16 bits of the keys take as many values as those of random numbers would.
         let count = keys.len() as f64;
         let expected = 65_536.0 * (1.0 - (-count / 65_536.0).exp());
         for end in [0, 16, 32, 48] {
