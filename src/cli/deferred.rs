@@ -42,7 +42,7 @@ fn described<A: clap::Args>(command: clap::Command) -> clap::Command {
     let command = A::augment_args(command).about(about).long_about(long_about);
     debug_assert!(
         !command.has_subcommands(),
-        "clap copies them into `help` before a deferred command is described"
+        "a command with subcommands is not deferred: clap would leave them out of `help`"
     );
     examples::of(command, &program(), registry::games())
 }

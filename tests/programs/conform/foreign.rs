@@ -65,7 +65,7 @@ pub(crate) fn no_other_game_is_named() {
         let help = program.done(&["help", command]);
         own(&help);
         assert!(!help.contains("Examples:\n\n") && !help.contains("\n  plyd "), "{help}");
-        // A game's name stands there for a place in braces.
+        // Where the text has a place for a game in braces, the help has a game's name.
         assert!(!help.contains('{') || ["botzone", "conform"].contains(&command), "{help}");
         shown += usize::from(help.contains("five ") && names(&help, "nim"));
     }

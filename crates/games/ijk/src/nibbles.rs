@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cases_make_a_hash_of_nothing() {
+    fn the_factor_of_the_cases_is_never_zero() {
         for cells in 0..1_u64 << (SIZE * SIZE) {
             let lower = (0..16).fold(0, |lower, cell| lower | (cells >> cell & 1) << (4 * cell));
             assert_ne!(cases_key(lower), 0, "{lower:x}");
@@ -337,7 +337,7 @@ mod tests {
             for _ in 0..2 {
                 assert_eq!(*keys.entry(board.key(0)).or_insert(board), board);
                 assert_eq!(board.key(0) ^ 77, board.key(77));
-                // A neighbour in the space of boards.
+                // Then the same tiles with one case changed, if there is a tile.
                 board.flip(random.below(16) as u8 * 4);
             }
         }

@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn errors_are_as_rare_and_matches_as_long_as_promised() {
         let (alpha, beta) = (0.05, 0.1);
-        // Side by side: each takes seconds.
+        // Side by side: as a whole, each takes seconds.
         thread::scope(|scope| {
             for (model, elo0, elo1, draws) in [
                 (Model::Logistic, 0.0, 40.0, 0.2),
