@@ -234,7 +234,7 @@ mod tests {
         (cells.iter().fold(B::EMPTY, |set, &cell| set | B::single(cell)), cells)
     }
 
-    fn is<B: Bits>(set: B, what: impl Fn(u8) -> bool) {
+    fn is<B: Bits>(set: B, what: &dyn Fn(u8) -> bool) {
         let expected: Vec<u8> = numbers::<B>().filter(|&cell| what(cell)).collect();
         assert_eq!(set.cells().collect::<Vec<_>>(), expected);
         assert_eq!((set.len() as usize, set.is_empty()), (expected.len(), expected.is_empty()));
@@ -254,16 +254,16 @@ mod tests {
     fn check_part<B: Bits, P: Part<B>>(set: B, in_set: &[u8], parity: Option<u8>, draws: &mut SplitMix64) {
         let has = |cell: u8| in_set.contains(&cell) && parity.is_none_or(|parity| cell % 2 == parity);
         let (cells, rest) = part(P::of(set), set);
-        is(cells, has);
-        is(rest, |cell| in_set.contains(&cell) && !has(cell));
+        is(cells, &has);
+        is(rest, &|cell| in_set.contains(&cell) && !has(cell));
         let even = 2 * draws.below(16) as u8;
         let odd = even + 1;
         let before = |by: u8| move |cell: u8| cell.checked_sub(by).is_some_and(has);
         let after = |by: u8| move |cell: u8| cell.checked_add(by).is_some_and(has);
-        is(part(P::of(set).up(odd.into()), set).0, before(odd));
-        is(part(P::of(set).down(odd.into()), set).0, after(odd));
-        is(part(P::of(set).up_even(even.into()), set).0, before(even));
-        is(part(P::of(set).down_even(even.into()), set).0, after(even));
+        is(part(P::of(set).up(odd.into()), set).0, &before(odd));
+        is(part(P::of(set).down(odd.into()), set).0, &after(odd));
+        is(part(P::of(set).up_even(even.into()), set).0, &before(even));
+        is(part(P::of(set).down_even(even.into()), set).0, &after(even));
     }
 
     fn check<B: Bits>() {
@@ -271,11 +271,11 @@ mod tests {
         for _ in 0..200 {
             let ((a, in_a), (b, in_b)) = (random::<B>(&mut draws), random::<B>(&mut draws));
             let [has_a, has_b] = [&in_a, &in_b].map(|cells| |cell: u8| cells.contains(&cell));
-            is(a, has_a);
-            is(a & b, |cell| has_a(cell) && has_b(cell));
-            is(a | b, |cell| has_a(cell) || has_b(cell));
-            is(a ^ b, |cell| has_a(cell) != has_b(cell));
-            is(!a, |cell| !has_a(cell));
+            is(a, &has_a);
+            is(a & b, &|cell| has_a(cell) && has_b(cell));
+            is(a | b, &|cell| has_a(cell) || has_b(cell));
+            is(a ^ b, &|cell| has_a(cell) != has_b(cell));
+            is(!a, &|cell| !has_a(cell));
             let parities = if B::COLOURS == 1 { [None; 2] } else { [Some(0), Some(1)] };
             check_part::<B, B>(a, &in_a, None, &mut draws);
             check_part::<B, B::Even>(a, &in_a, parities[0], &mut draws);
