@@ -248,6 +248,8 @@ fn refused(refusal: Refusal) -> Failure {
 }
 
 fn run_with(front: &mut impl Front, table: &mut Table, inputs: &mut Inputs) -> io::Result<()> {
+    // What the game begins with is seen whether or not the first line is there already.
+    front.show(table)?;
     loop {
         let mut idle = true;
         while let Ok(signal) = inputs.signals.try_recv() {

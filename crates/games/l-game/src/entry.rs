@@ -59,7 +59,7 @@ const DECLARED: Entry = Entry {
         },
         Spec {
             name: "opponent_model",
-            kind: Kind::Bool { default: Some(false) },
+            kind: Kind::Bool { default: Some(true) },
             about: "Whether the default player judges the opponent by its replies to choose among drawing moves.",
         },
     ],

@@ -66,6 +66,15 @@ struct Belief {
     habit: f64,
 }
 
+/// A class in which neither side can force a win, and what the opponent does there.
+struct Drawn {
+    class: usize,
+    /// How likely a reply loses.
+    mistakes: f64,
+    /// The drawn classes that moves lead to, and how likely the opponent goes there.
+    replies: Vec<(u16, f64)>,
+}
+
 impl Opponent {
     /// The candidates of a variant, made when they are first asked for.
     pub(super) fn of(neutrals: Neutrals) -> &'static Self {
@@ -82,24 +91,28 @@ impl Opponent {
         is_over: &mut dyn FnMut() -> bool,
     ) -> Option<Prospects<'_>> {
         let belief = self.belief(&self.replies(game, root));
-        let drawn: Vec<usize> =
-            (0..self.graph.len()).filter(|class| self.graph.fate(*class) == Fate::Drawn).collect();
+        let mut shares = vec![0.0; self.graph.len()];
+        let drawn: Vec<Drawn> = (0..self.graph.len())
+            .filter(|class| self.graph.fate(*class) == Fate::Drawn)
+            .map(|class| self.drawn(&belief, class, &mut shares))
+            .collect();
         // The chance to win when we, and when the opponent is to move in a class.
-        let mut ours: Vec<f64> = (0..self.graph.len()).map(|class| self.settled(class)).collect();
-        let mut theirs = vec![0.0; self.graph.len()];
+        let mut ours = vec![0.0; self.graph.len()];
+        let mut theirs: Vec<f64> = (0..self.graph.len()).map(|class| self.settled(class)).collect();
         for _ in 0..HORIZON.min(plies_left.div_ceil(2)) {
             if is_over() {
                 return None;
             }
-            for &class in &drawn {
-                theirs[class] = self.expected(&belief, class, &ours);
+            for at in &drawn {
+                let later = at.replies.iter().map(|&(next, share)| share * ours[usize::from(next)]);
+                theirs[at.class] = at.mistakes + later.sum::<f64>();
             }
             let mut change: f64 = 0.0;
-            for &class in &drawn {
-                let best = self.graph.successors(class).iter().map(|&next| theirs[usize::from(next)]);
-                let chance = DISCOUNT * best.fold(0.0, f64::max);
-                change = change.max((chance - ours[class]).abs());
-                ours[class] = chance;
+            for at in &drawn {
+                let after = at.replies.iter().map(|&(next, _)| theirs[usize::from(next)]);
+                let chance = DISCOUNT * after.fold(0.0, f64::max);
+                change = change.max((chance - ours[at.class]).abs());
+                ours[at.class] = chance;
             }
             if change < SETTLED {
                 break;
@@ -129,9 +142,9 @@ impl Opponent {
         Self { graph, favourites }
     }
 
-    /// The chance to win in a class that is no draw, with us to move.
+    /// The chance to win in a class that is no draw, with the opponent to move.
     fn settled(&self, class: usize) -> f64 {
-        if self.graph.fate(class) == Fate::Won { 1.0 } else { 0.0 }
+        if self.graph.fate(class) == Fate::Lost { 1.0 } else { 0.0 }
     }
 
     /// The replies of the opponent in this game, as pairs of classes.
@@ -182,22 +195,34 @@ impl Opponent {
         belief
     }
 
-    /// Our chance to win with the opponent to move in a class, given the chances after its replies.
-    fn expected(&self, belief: &Belief, class: usize, ours: &[f64]) -> f64 {
-        let mean = |list: &[u16]| {
-            let sum: f64 = list.iter().map(|&next| ours[usize::from(next)]).sum();
-            sum / list.len().max(1) as f64
+    /// A drawn class, and how likely each reply of the opponent is there; `shares` has a zero for each class.
+    fn drawn(&self, belief: &Belief, class: usize, shares: &mut [f64]) -> Drawn {
+        let successors = self.graph.successors(class);
+        let habit = belief.habits[class].map(|reply| (reply, belief.habit));
+        let rest = 1.0 - habit.map_or(0.0, |(_, share)| share);
+        let mut add = |list: &[u16], weight: f64| {
+            list.iter().for_each(|&next| shares[usize::from(next)] += weight / list.len() as f64);
         };
-        let mut chance = belief.random * mean(self.graph.successors(class));
+        add(successors, rest * belief.random);
         for (weight, favourites) in belief.favourites.iter().zip(&self.favourites) {
             if *weight > 1e-6 {
-                chance += weight * mean(favourites.get(class));
+                add(favourites.get(class), rest * weight);
             }
         }
-        match belief.habits[class] {
-            Some(reply) => belief.habit * ours[usize::from(reply)] + (1.0 - belief.habit) * chance,
-            None => chance,
+        if let Some((reply, share)) = habit {
+            add(&[reply], share);
         }
+        let mut drawn = Drawn { class, mistakes: 0.0, replies: Vec::new() };
+        // Several moves may lead to one class.
+        for &next in successors {
+            let share = std::mem::take(&mut shares[usize::from(next)]);
+            match self.graph.fate(usize::from(next)) {
+                Fate::Won => drawn.mistakes += share,
+                Fate::Drawn if share > 0.0 => drawn.replies.push((next, share)),
+                Fate::Drawn | Fate::Lost => (),
+            }
+        }
+        drawn
     }
 }
 

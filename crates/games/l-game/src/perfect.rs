@@ -1,10 +1,11 @@
 //! The default player: perfect play, and among moves of equal value the one after which an opponent most
 //! likely errs.
 //!
-//! It wins as soon as it can and loses as late as it can. Among drawing moves it takes the one that leaves
-//! the largest share of losing replies (a trap), discounted for positions that this game has already shown;
-//! with the option `opponent_model` it takes the one to which a model of the opponent's replies gives the
-//! best chance. The value of a position is never traded for a trap.
+//! It wins as soon as it can and loses as late as it can. Among drawing moves it first takes the one that
+//! leaves the largest share of losing replies (a trap), discounted for positions that this game has already
+//! shown; then, if there is time, the one to which a model of the opponent's replies gives the best chance.
+//! Without the option `opponent_model` it keeps to the first. The value of a position is never traded for a
+//! trap.
 //!
 //! With the option `depth` it is a weaker player on purpose: it sees wins and losses within that many plies,
 //! considers everything else equal, and sets no traps.
@@ -53,7 +54,7 @@ impl Perfect {
         Self {
             seed: options.seed,
             novelty: options.own_bool("novelty").unwrap_or(true),
-            opponent_model: options.own_bool("opponent_model").unwrap_or(false),
+            opponent_model: options.own_bool("opponent_model").unwrap_or(true),
             depth: options.depth,
         }
     }
