@@ -248,7 +248,7 @@ fn refused(refusal: Refusal) -> Failure {
 }
 
 fn run_with(front: &mut impl Front, table: &mut Table, inputs: &mut Inputs) -> io::Result<()> {
-    // What the game begins with is seen whether or not the first line is there already.
+    // Before the first line is taken, even if it is there already.
     front.show(table)?;
     loop {
         let mut idle = true;

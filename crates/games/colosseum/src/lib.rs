@@ -62,14 +62,7 @@ use plyd_core::search::erased::Erased;
 /// assert_eq!((plyd_colosseum::ENTRY.name, pos.played().len()), ("colosseum", 1));
 /// # Ok::<(), plyd_core::engine::Fault>(())
 /// ```
-#[cfg(not(test))]
-pub static ENTRY: Entry = DECLARED;
-/// Unit tests take that of the compiled library, so that they need not compile every search once more.
-#[cfg(test)]
-pub use plyd_colosseum::ENTRY;
-
-#[cfg_attr(test, expect(dead_code, reason = "they take the other"))]
-const DECLARED: Entry = Entry {
+pub static ENTRY: Entry = Entry {
     name: "colosseum",
     about: "Colosseum Survival: walk a few steps and put a wall; once the players are apart, the larger zone wins.",
     rules: setup::RULES,
@@ -220,7 +213,7 @@ mod tests {
 
     /// The answer of a player: the move, and what it claims to be proven.
     fn answer(player: &str, text: &str, nodes: u64) -> (String, Option<Proof>) {
-        let root = (ENTRY.open)(&Rules::default(), Some(text), &Effort::free()).unwrap();
+        let root = open(&Rules::default(), Some(text), &Effort::free()).unwrap();
         let control = Control::default();
         control.set_limits(Some(nodes), None);
         let lines = lines(root.as_ref(), (player, GROUND), &[], 1, &control);
@@ -245,7 +238,7 @@ mod tests {
     fn a_tree_of_evaluations_beyond_a_thousand_cells_keeps_its_limits() {
         // Each reply lets the next mover close the other in, which `published` counts as a thousand cells.
         let text = "6 3,5 2,5 10D,11D,12D,13D,14D,15D,20D,21D,22D,23D,24D 1";
-        let root = (ENTRY.open)(&Rules::default(), Some(text), &Effort::free()).unwrap();
+        let root = open(&Rules::default(), Some(text), &Effort::free()).unwrap();
         let control = Control::default();
         control.set_limits(Some(20_000), None);
         let lines = lines(root.as_ref(), ("tree", "published"), &["35d".to_owned()], 1, &control);
@@ -320,8 +313,7 @@ mod tests {
         let (mut random, mut claims) = (SplitMix64::new(7), [0; 3]);
         for _ in 0..40 {
             let pos = narrow(&game, &mut random);
-            let root =
-                (ENTRY.open)(&Rules::default(), Some(&game.position_text(&pos)), &Effort::free()).unwrap();
+            let root = open(&Rules::default(), Some(&game.position_text(&pos)), &Effort::free()).unwrap();
             let mut known = HashMap::new();
             for player in [
                 ("default", GROUND),
@@ -353,7 +345,7 @@ mod tests {
     #[test]
     fn starts_and_rules_set_the_size_and_seeds_the_start() {
         let text = |given: Vec<(&'static str, plyd_core::game::Setting)>, start: Option<&str>| {
-            (ENTRY.open)(&Rules::new(given), start, &Effort::free()).map(|root| root.text())
+            open(&Rules::new(given), start, &Effort::free()).map(|root| root.text())
         };
         assert!(text(vec![], None).unwrap().starts_with("8 "));
         for size in 5..=12 {
@@ -369,8 +361,7 @@ mod tests {
     #[test]
     fn the_published_player_takes_published_evaluations() {
         let root =
-            (ENTRY.open)(&Rules::default(), Some("8 7,6 0,1 02R,10R,66R,74R,15D,52D 1"), &Effort::free())
-                .unwrap();
+            open(&Rules::default(), Some("8 7,6 0,1 02R,10R,66R,74R,15D,52D 1"), &Effort::free()).unwrap();
         let lines_of = |eval| {
             let control = Control::default();
             control.set_limits(None, Some(1));

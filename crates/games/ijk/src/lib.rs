@@ -73,14 +73,7 @@ use plyd_core::search::plain::{Plain, Pruning};
 /// assert_eq!((plyd_ijk::ENTRY.name, pos.played().len()), ("ijk", 1));
 /// # Ok::<(), plyd_core::engine::Fault>(())
 /// ```
-#[cfg(not(test))]
-pub static ENTRY: Entry = DECLARED;
-/// Unit tests take that of the compiled library, so that they need not compile every search once more.
-#[cfg(test)]
-pub use plyd_ijk::ENTRY;
-
-#[cfg_attr(test, expect(dead_code, reason = "they take the other"))]
-const DECLARED: Entry = Entry {
+pub static ENTRY: Entry = Entry {
     name: "ijk",
     about: "IJK: a 2048 for two, upper case against lower case; a K ends the game, or a full board.",
     rules: variant::RULES,
@@ -277,7 +270,7 @@ mod tests {
         ] {
             let given: Settings = rules.split(',').filter_map(|rule| rule.split_once('=')).collect();
             let rules = settings::rules(&ENTRY, &given, 0).unwrap();
-            let root = (ENTRY.open)(&rules, Some(text), &Effort::free()).unwrap();
+            let root = open(&rules, Some(text), &Effort::free()).unwrap();
             let candidates = root.candidates(&[], &[]).unwrap();
             assert_eq!(candidates.first_text, expected, "{text}");
 
@@ -295,12 +288,9 @@ mod tests {
 
     #[test]
     fn the_published_player_takes_either_published_evaluation() {
-        let root = (ENTRY.open)(
-            &Rules::default(),
-            Some("fEdCba/CbA.../aB..../A...../....../...... +"),
-            &Effort::free(),
-        )
-        .unwrap();
+        let root =
+            open(&Rules::default(), Some("fEdCba/CbA.../aB..../A...../....../...... +"), &Effort::free())
+                .unwrap();
         let lines_with = |words: &str| {
             let given: Settings = words.split(',').filter_map(|word| word.split_once('=')).collect();
             let options = settings::options(&ENTRY, &given, 0, CAPS).unwrap();

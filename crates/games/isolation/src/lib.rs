@@ -69,14 +69,7 @@ use plyd_core::search::proving::Proving;
 /// assert_eq!((plyd_isolation::ENTRY.name, pos.played().len()), ("isolation", 1));
 /// # Ok::<(), plyd_core::engine::Fault>(())
 /// ```
-#[cfg(not(test))]
-pub static ENTRY: Entry = DECLARED;
-/// Unit tests take that of the compiled library, so that they need not compile every search once more.
-#[cfg(test)]
-pub use plyd_isolation::ENTRY;
-
-#[cfg_attr(test, expect(dead_code, reason = "they take the other"))]
-const DECLARED: Entry = Entry {
+pub static ENTRY: Entry = Entry {
     name: "isolation",
     about: "Knight Isolation: jump like knights to open cells, each usable once; whoever cannot move loses.",
     rules: sizes::RULES,

@@ -24,14 +24,7 @@ use plyd_core::search::erased::Erased;
 /// assert_eq!((plyd_l_game::ENTRY.name, pos.played().len()), ("l-game", 1));
 /// # Ok::<(), plyd_core::engine::Fault>(())
 /// ```
-#[cfg(not(test))]
-pub static ENTRY: Entry = DECLARED;
-/// Unit tests take that of the compiled library, so that they need not compile every search once more.
-#[cfg(test)]
-pub use plyd_l_game::ENTRY;
-
-#[cfg_attr(test, expect(dead_code, reason = "they take the other"))]
-const DECLARED: Entry = Entry {
+pub static ENTRY: Entry = Entry {
     name: "l-game",
     about: "The L Game (Edward de Bono): move your L, then a token if you like; whoever cannot move the L loses.",
     rules: &[
@@ -55,7 +48,7 @@ const DECLARED: Entry = Entry {
         Spec {
             name: "novelty",
             kind: Kind::Bool { default: Some(true) },
-            about: "Whether the default player avoids drawing positions that the game has already shown.",
+            about: "Whether the default player, without `opponent_model`, avoids drawing positions that the game has already shown.",
         },
         Spec {
             name: "opponent_model",

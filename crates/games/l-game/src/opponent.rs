@@ -71,7 +71,8 @@ struct Drawn {
     class: usize,
     /// How likely a reply loses.
     mistakes: f64,
-    /// The drawn classes that moves lead to, and how likely the opponent goes there.
+    /// The drawn classes that moves lead to, and how likely the opponent goes there: never 0, as it may move
+    /// at random.
     replies: Vec<(u16, f64)>,
 }
 
@@ -98,7 +99,7 @@ impl Opponent {
             .collect();
         // The chance to win when we, and when the opponent is to move in a class.
         let mut ours = vec![0.0; self.graph.len()];
-        let mut theirs: Vec<f64> = (0..self.graph.len()).map(|class| self.settled(class)).collect();
+        let mut theirs = vec![0.0; self.graph.len()];
         for _ in 0..HORIZON.min(plies_left.div_ceil(2)) {
             if is_over() {
                 return None;
@@ -140,11 +141,6 @@ impl Opponent {
         favourites.push(best_successors(&graph, &keeps_value));
         favourites.extend(action_favourites(neutrals, &graph));
         Self { graph, favourites }
-    }
-
-    /// The chance to win in a class that is no draw, with the opponent to move.
-    fn settled(&self, class: usize) -> f64 {
-        if self.graph.fate(class) == Fate::Lost { 1.0 } else { 0.0 }
     }
 
     /// The replies of the opponent in this game, as pairs of classes.
@@ -213,7 +209,7 @@ impl Opponent {
             add(&[reply], share);
         }
         let mut drawn = Drawn { class, mistakes: 0.0, replies: Vec::new() };
-        // Several moves may lead to one class.
+        // Several moves may lead to one class, whose share the first of them takes.
         for &next in successors {
             let share = std::mem::take(&mut shares[usize::from(next)]);
             match self.graph.fate(usize::from(next)) {
@@ -375,6 +371,49 @@ mod tests {
             );
             let sum: f64 = belief.favourites.iter().sum::<f64>() + belief.random;
             assert!((sum - 1.0).abs() < 1e-9);
+        }
+    }
+
+    /// The chance with the opponent to move in a class: the mean over what each candidate does there.
+    fn expected(opponent: &Opponent, belief: &Belief, class: usize, ours: &[f64]) -> f64 {
+        let mean = |list: &[u16]| {
+            let sum: f64 = list.iter().map(|&next| ours[usize::from(next)]).sum();
+            sum / list.len().max(1) as f64
+        };
+        let judged = belief.favourites.iter().zip(&opponent.favourites);
+        let chance = belief.random * mean(opponent.graph.successors(class))
+            + judged.map(|(weight, favourites)| weight * mean(favourites.get(class))).sum::<f64>();
+        match belief.habits[class] {
+            Some(reply) => belief.habit * ours[usize::from(reply)] + (1.0 - belief.habit) * chance,
+            None => chance,
+        }
+    }
+
+    #[test]
+    fn prospects_are_the_means_over_all_candidates() {
+        let opponent = Opponent::of(Neutrals::One);
+        let graph = &opponent.graph;
+        let mut root = start();
+        for text in ["3 1 E", "1 2 E", "3 1 W", "2 4 E", "3 1 E", "1 2 E"] {
+            root.play(&GAME, GAME.parse_move(&root.pos, text).expect("readable"));
+        }
+        let belief = opponent.belief(&opponent.replies(&GAME, &root));
+        assert!(belief.habits.iter().any(Option::is_some));
+        for moves in [1, 2, 5] {
+            let mut theirs = vec![0.0; graph.len()];
+            let mut ours: Vec<f64> =
+                (0..graph.len()).map(|class| f64::from(u8::from(graph.fate(class) == Fate::Won))).collect();
+            for _ in 0..moves {
+                let drawn = || (0..graph.len()).filter(|class| graph.fate(*class) == Fate::Drawn);
+                drawn().for_each(|class| theirs[class] = expected(opponent, &belief, class, &ours));
+                for class in drawn() {
+                    let after = graph.successors(class).iter().map(|&next| theirs[usize::from(next)]);
+                    ours[class] = DISCOUNT * after.fold(0.0, f64::max);
+                }
+            }
+            let found = opponent.prospects(&GAME, &root, 2 * moves, &mut || false).expect("no deadline");
+            let differ = |(one, other): (&f64, &f64)| (one - other).abs() > 1e-5;
+            assert_eq!(found.chances.iter().zip(&theirs).position(differ), None, "{moves} moves");
         }
     }
 

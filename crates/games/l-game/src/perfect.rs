@@ -113,7 +113,7 @@ impl Searcher<LGame> for Perfect {
         show(control, &solution, &found);
         publish(&found);
         let models = self.opponent_model && self.depth.is_none() && choices.len() > 1;
-        if models && choices[0].value.score == Score::DRAW {
+        if models && choices[0].value.score == Score::DRAW && !control.is_over() {
             let mut is_over = || control.is_over();
             let opponent = Opponent::of(game.neutrals);
             if let Some(prospects) = opponent.prospects(game, root, game.plies_left(&root.pos), &mut is_over)

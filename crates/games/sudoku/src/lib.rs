@@ -82,14 +82,7 @@ use plyd_core::search::one_ply::Greedy;
 /// assert_eq!((plyd_sudoku::ENTRY.name, pos.played().len()), ("sudoku", 1));
 /// # Ok::<(), plyd_core::engine::Fault>(())
 /// ```
-#[cfg(not(test))]
-pub static ENTRY: Entry = DECLARED;
-/// Unit tests take that of the compiled library, so that they need not compile every search once more.
-#[cfg(test)]
-pub use plyd_sudoku::ENTRY;
-
-#[cfg_attr(test, expect(dead_code, reason = "they take the other"))]
-const DECLARED: Entry = Entry {
+pub static ENTRY: Entry = Entry {
     name: "sudoku",
     about: "Competitive Sudoku: fill one puzzle in turn; completed rows, columns and blocks score 1, 3 or 7 points.",
     rules: presets::RULES,
@@ -217,7 +210,7 @@ mod tests {
 
     #[test]
     fn players_refuse_evaluations_that_they_cannot_play_by() {
-        let root = (ENTRY.open)(&Rules::default(), None, &Effort::free()).unwrap();
+        let root = open(&Rules::default(), None, &Effort::free()).unwrap();
         for (player, taken) in [
             ("default", &["parity", "score"][..]),
             ("greedy", &["score"]),
