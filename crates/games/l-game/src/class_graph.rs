@@ -27,8 +27,8 @@ pub(super) struct ClassGraph {
 }
 
 impl ClassGraph {
-    /// The graph of a variant; a few milliseconds.
-    pub(super) fn new(neutrals: Neutrals) -> Self {
+    /// The graph of a variant, which takes some milliseconds; none if `is_over` says so before it is made.
+    pub(super) fn new(neutrals: Neutrals, is_over: &mut dyn FnMut() -> bool) -> Option<Self> {
         let states: Vec<State> = State::all().filter(|state| *state == state.class()).collect();
         let mut numbers = vec![u16::MAX; ROWS * PAIRS].into_boxed_slice();
         for (number, state) in states.iter().enumerate() {
@@ -36,7 +36,10 @@ impl ClassGraph {
         }
         let game = LGame::new(neutrals, 0, 0);
         let mut successors = Lists::default();
-        for &state in &states {
+        for (number, &state) in states.iter().enumerate() {
+            if number % 64 == 0 && is_over() {
+                return None;
+            }
             let classes = game.turns(state).map(|mv| state.after(mv.target, mv.tokens).class());
             successors.push(classes.map(|class| numbers[index(class)]));
         }
@@ -46,7 +49,7 @@ impl ClassGraph {
             Some(_) => Fate::Lost,
             None => Fate::Drawn,
         });
-        Self { fates: fates.collect(), states, numbers, successors }
+        Some(Self { fates: fates.collect(), states, numbers, successors })
     }
 
     /// How many classes there are.
@@ -106,7 +109,7 @@ mod tests {
 
     #[test]
     fn every_class_has_a_place_and_keeps_its_moves() {
-        let graph = ClassGraph::new(Neutrals::One);
+        let graph = ClassGraph::new(Neutrals::One, &mut || false).expect("no deadline");
         assert_eq!(graph.len(), 2_296);
         let mut moves = 0;
         for class in 0..graph.len() {

@@ -77,10 +77,18 @@ struct Drawn {
 }
 
 impl Opponent {
-    /// The candidates of a variant, made when they are first asked for.
-    pub(super) fn of(neutrals: Neutrals) -> &'static Self {
+    /// The candidates of a variant, made when they are first asked for; none if `is_over` says that the time
+    /// is over before: it takes some 25 ms, more than short times allow.
+    pub(super) fn of(neutrals: Neutrals, is_over: &mut dyn FnMut() -> bool) -> Option<&'static Self> {
         static OPPONENTS: [OnceLock<Opponent>; 4] = [const { OnceLock::new() }; 4];
-        OPPONENTS[neutrals as usize].get_or_init(|| Self::new(neutrals))
+        let place = &OPPONENTS[neutrals as usize];
+        match place.get() {
+            Some(opponent) => Some(opponent),
+            None => {
+                let opponent = Self::new(neutrals, is_over)?;
+                Some(place.get_or_init(|| opponent))
+            }
+        }
     }
 
     /// The chances after each move, or none if `is_over` says that there is no time to find them.
@@ -122,10 +130,13 @@ impl Opponent {
         Some(Prospects { graph: &self.graph, chances: theirs })
     }
 
-    fn new(neutrals: Neutrals) -> Self {
-        let graph = ClassGraph::new(neutrals);
+    fn new(neutrals: Neutrals, is_over: &mut dyn FnMut() -> bool) -> Option<Self> {
+        let graph = ClassGraph::new(neutrals, is_over)?;
         let mut favourites = Vec::new();
         for judgement in JUDGEMENTS {
+            if is_over() {
+                return None;
+            }
             let values: Vec<i32> =
                 (0..graph.len()).map(|class| judgement.value(neutrals, graph.state(class))).collect();
             favourites.push(best_successors(&graph, &values));
@@ -139,8 +150,8 @@ impl Opponent {
             })
             .collect();
         favourites.push(best_successors(&graph, &keeps_value));
-        favourites.extend(action_favourites(neutrals, &graph));
-        Self { graph, favourites }
+        favourites.extend(action_favourites(neutrals, &graph, is_over)?);
+        Some(Self { graph, favourites })
     }
 
     /// The replies of the opponent in this game, as pairs of classes.
@@ -252,11 +263,18 @@ fn one_ply_deeper(graph: &ClassGraph, values: &[i32]) -> Vec<i32> {
 }
 
 /// The favourites of searchers of 1 and 2 plies that judge the last move.
-fn action_favourites(neutrals: Neutrals, graph: &ClassGraph) -> [Lists; 2] {
+fn action_favourites(
+    neutrals: Neutrals,
+    graph: &ClassGraph,
+    is_over: &mut dyn FnMut() -> bool,
+) -> Option<[Lists; 2]> {
     let game = LGame::new(neutrals, 0, 0);
     let mut one_ply = Lists::default();
     let mut best_action = vec![-INFINITE; graph.len()];
     for (class, best_of_class) in best_action.iter_mut().enumerate() {
+        if class % 64 == 0 && is_over() {
+            return None;
+        }
         let successors = graph.successors(class);
         let values: Vec<i32> = game
             .turns(graph.state(class))
@@ -275,7 +293,7 @@ fn action_favourites(neutrals: Neutrals, graph: &ClassGraph) -> [Lists; 2] {
             one_ply.push(std::iter::empty());
         }
     }
-    [one_ply, best_successors(graph, &best_action)]
+    Some([one_ply, best_successors(graph, &best_action)])
 }
 
 #[cfg(test)]
@@ -351,7 +369,7 @@ mod tests {
     #[test]
     fn replies_move_the_belief_to_those_who_make_them() {
         // A long game of a candidate against random moves: afterwards it is the likeliest.
-        let opponent = Opponent::of(Neutrals::One);
+        let opponent = Opponent::of(Neutrals::One, &mut || false).expect("no deadline");
         let graph = &opponent.graph;
         for candidate in [0, 5, 10, 17] {
             let mut random = SplitMix64::new(candidate as u64);
@@ -391,7 +409,7 @@ mod tests {
 
     #[test]
     fn prospects_are_the_means_over_all_candidates() {
-        let opponent = Opponent::of(Neutrals::One);
+        let opponent = Opponent::of(Neutrals::One, &mut || false).expect("no deadline");
         let graph = &opponent.graph;
         let mut root = start();
         for text in ["3 1 E", "1 2 E", "3 1 W", "2 4 E", "3 1 E", "1 2 E"] {
@@ -418,8 +436,21 @@ mod tests {
     }
 
     #[test]
+    fn candidates_are_given_up_wherever_the_time_is_over() {
+        let are_made = |mut looks: i32| {
+            let mut is_over = || {
+                looks -= 1;
+                looks < 0
+            };
+            Opponent::new(Neutrals::One, &mut is_over).is_some()
+        };
+        let enough = (0..1000).step_by(20).find(|&looks| are_made(looks));
+        assert!(enough.is_some_and(|looks| looks > 60), "{enough:?}");
+    }
+
+    #[test]
     fn prospects_are_chances_and_better_against_blunderers() {
-        let opponent = Opponent::of(Neutrals::One);
+        let opponent = Opponent::of(Neutrals::One, &mut || false).expect("no deadline");
         let root = start();
         let prospects = opponent.prospects(&GAME, &root, u32::MAX, &mut || false).expect("no deadline");
         assert!(prospects.chances.iter().all(|chance| (0.0..=1.0).contains(chance)));

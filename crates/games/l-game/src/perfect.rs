@@ -113,10 +113,11 @@ impl Searcher<LGame> for Perfect {
         show(control, &solution, &found);
         publish(&found);
         let models = self.opponent_model && self.depth.is_none() && choices.len() > 1;
-        if models && choices[0].value.score == Score::DRAW && !control.is_over() {
+        if models && choices[0].value.score == Score::DRAW {
             let mut is_over = || control.is_over();
-            let opponent = Opponent::of(game.neutrals);
-            if let Some(prospects) = opponent.prospects(game, root, game.plies_left(&root.pos), &mut is_over)
+            let plies_left = game.plies_left(&root.pos);
+            if let Some(opponent) = Opponent::of(game.neutrals, &mut is_over)
+                && let Some(prospects) = opponent.prospects(game, root, plies_left, &mut is_over)
             {
                 rank_by_prospects(&mut choices, &prospects, game, root);
                 found = lines(game, root, asked.multipv, &choices, &solution, node);
