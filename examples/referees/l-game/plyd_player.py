@@ -18,7 +18,6 @@ TRIES = 5  # bad lines in a row that end the text program, as in the referees
 START = "3 1 W 2 4 E 1 1 4 4"
 LONG = {"N": "EW", "S": "EW", "E": "SN", "W": "SN"}  # where the long bar can lie, by the short one
 STEP = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
-OPTIONS = {"opponent_model": True}
 
 Move = collections.namedtuple("Move", "piece taken put", defaults=(None, None))
 
@@ -32,7 +31,7 @@ class PlydPlayer:
 
     def __init__(self, id=0, *_):
         self.id = id
-        self.link = Link("l-game", options=OPTIONS)
+        self.link = Link("l-game")
         self.game_reset()
 
     def game_reset(self):
@@ -188,7 +187,7 @@ def main(arguments):
     board = Board.read(START)
     if "--start" in arguments:
         board = Board.read(arguments[arguments.index("--start") + 1])
-    link = Link("l-game", options=OPTIONS)
+    link = Link("l-game")
     played: list = []
     start, bad, ours = board.text(), 0, "--first" in arguments
 

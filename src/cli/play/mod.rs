@@ -248,7 +248,7 @@ fn refused(refusal: Refusal) -> Failure {
 }
 
 fn run_with(front: &mut impl Front, table: &mut Table, inputs: &mut Inputs) -> io::Result<()> {
-    // Before the first line is taken, even if it is there already.
+    // The first board is shown before the first line is read, even if the line is there already.
     front.show(table)?;
     loop {
         let mut idle = true;

@@ -18,6 +18,9 @@ pub(super) enum Fate {
     Lost,
 }
 
+/// After how many classes whoever goes through all of them looks at the clock again.
+pub(super) const CLASSES_BETWEEN_LOOKS: usize = 64;
+
 /// Classes by number, with the classes that their moves lead to.
 pub(super) struct ClassGraph {
     states: Vec<State>,
@@ -27,7 +30,8 @@ pub(super) struct ClassGraph {
 }
 
 impl ClassGraph {
-    /// The graph of a variant, which takes some milliseconds; none if `is_over` says so before it is made.
+    /// The graph of a variant, or none if `is_over` says that there is no time to make it: it takes some
+    /// milliseconds.
     pub(super) fn new(neutrals: Neutrals, is_over: &mut dyn FnMut() -> bool) -> Option<Self> {
         let states: Vec<State> = State::all().filter(|state| *state == state.class()).collect();
         let mut numbers = vec![u16::MAX; ROWS * PAIRS].into_boxed_slice();
@@ -37,7 +41,7 @@ impl ClassGraph {
         let game = LGame::new(neutrals, 0, 0);
         let mut successors = Lists::default();
         for (number, &state) in states.iter().enumerate() {
-            if number % 64 == 0 && is_over() {
+            if number % CLASSES_BETWEEN_LOOKS == 0 && is_over() {
                 return None;
             }
             let classes = game.turns(state).map(|mv| state.after(mv.target, mv.tokens).class());

@@ -11,7 +11,7 @@
 use std::sync::OnceLock;
 
 use super::board::State;
-use super::class_graph::{ClassGraph, Fate, Lists};
+use super::class_graph::{CLASSES_BETWEEN_LOOKS, ClassGraph, Fate, Lists};
 use super::eval::{INFINITE, STATE, Weights, action_value};
 use super::neutrals::Neutrals;
 use super::{LGame, Position};
@@ -77,18 +77,16 @@ struct Drawn {
 }
 
 impl Opponent {
-    /// The candidates of a variant, made when they are first asked for; none if `is_over` says that the time
-    /// is over before: it takes some 25 ms, more than short times allow.
+    /// The candidates of a variant, made when they are first asked for, or none if `is_over` says that there
+    /// is no time to make them: it takes some 25 ms.
     pub(super) fn of(neutrals: Neutrals, is_over: &mut dyn FnMut() -> bool) -> Option<&'static Self> {
         static OPPONENTS: [OnceLock<Opponent>; 4] = [const { OnceLock::new() }; 4];
         let place = &OPPONENTS[neutrals as usize];
-        match place.get() {
-            Some(opponent) => Some(opponent),
-            None => {
-                let opponent = Self::new(neutrals, is_over)?;
-                Some(place.get_or_init(|| opponent))
-            }
+        if let Some(opponent) = place.get() {
+            return Some(opponent);
         }
+        let opponent = Self::new(neutrals, is_over)?;
+        Some(place.get_or_init(|| opponent))
     }
 
     /// The chances after each move, or none if `is_over` says that there is no time to find them.
@@ -272,7 +270,7 @@ fn action_favourites(
     let mut one_ply = Lists::default();
     let mut best_action = vec![-INFINITE; graph.len()];
     for (class, best_of_class) in best_action.iter_mut().enumerate() {
-        if class % 64 == 0 && is_over() {
+        if class % CLASSES_BETWEEN_LOOKS == 0 && is_over() {
             return None;
         }
         let successors = graph.successors(class);
