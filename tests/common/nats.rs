@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use plyd::client::Process;
 use rustix::process::Signal;
@@ -179,19 +178,13 @@ impl RawClient {
     /// Takes a job.
     pub(crate) fn take(&mut self) -> RawMessage {
         // Nobody answers for a consumer that is not there.
-        while self.api("CONSUMER.INFO.plyd_jobs.workers", &json!({}))["config"].is_null() {
-            thread::sleep(Duration::from_millis(20));
-        }
-        let request = json!({ "batch": 1, "expires": 1_000_000_000_u64 }).to_string();
-        loop {
-            let message =
-                self.request("$JS.API.CONSUMER.MSG.NEXT.plyd_jobs.workers", &[], request.as_bytes());
-            // Else nothing came in that time.
-            if message.subject.starts_with("plyd.job.") {
-                return message;
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
+        wait_until("there is a queue", || {
+            !self.api("CONSUMER.INFO.plyd_jobs.workers", &json!({}))["config"].is_null()
+        });
+        // Without a time: NATS 2.9 may leave a request unanswered whose time is over when it is first looked at.
+        let message = self.request("$JS.API.CONSUMER.MSG.NEXT.plyd_jobs.workers", &[], b"{\"batch\":1}");
+        assert!(message.subject.starts_with("plyd.job."), "{message:?}");
+        message
     }
 
     /// Says that a job is done.
@@ -228,9 +221,12 @@ impl RawClient {
     }
 
     fn next(&mut self) -> RawMessage {
+        let end = Instant::now() + TIMEOUT;
         loop {
             let mut line = String::new();
             assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "the server is gone");
+            // It pings those to whom it has nothing to say.
+            assert!(Instant::now() < end, "no message came");
             let words: Vec<&str> = line.split_whitespace().collect();
             let is_message = ["MSG", "HMSG"].contains(&words[0]);
             if words[0] == "PING" {

@@ -6,12 +6,16 @@ use std::process::{ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use plyd::client::{Launch, Process, Reaper};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::TIMEOUT;
+
+/// How long a process that plays a whole match is waited for, so that a match that stands still fails its test
+/// instead of keeping all tests waiting.
+const MATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The executable that is tested.
 pub(crate) const PLYD: &str = env!("CARGO_BIN_EXE_plyd");
@@ -84,18 +88,23 @@ pub(crate) fn runs(process: &mut Process) -> bool {
     process.wait_exit(Instant::now()).expect("a child can be waited for").is_none()
 }
 
-/// Waits for the end of a process and for what it writes to its pipes, if they are not taken.
+/// Waits for the end of a process, which may play a whole match before, and for what it writes to its pipes, if
+/// they are not taken.
 pub(crate) fn outcome(mut process: Process) -> Output {
     let stdout = process.take_stdout().map(|pipe| thread::spawn(|| rest(pipe)));
     let stderr = process.take_stderr().map(|pipe| thread::spawn(|| rest(pipe)));
+    let status = exit_within(MATCH_TIMEOUT, &mut process);
     let read = |pipe: Option<thread::JoinHandle<Vec<u8>>>| pipe.map(|pipe| pipe.join().expect("no panic"));
-    let (stdout, stderr) = (read(stdout).unwrap_or_default(), read(stderr).unwrap_or_default());
-    Output { status: exit(&mut process), stdout, stderr }
+    Output { status, stdout: read(stdout).unwrap_or_default(), stderr: read(stderr).unwrap_or_default() }
 }
 
 /// Waits until the process ends.
 pub(crate) fn exit(process: &mut Process) -> ExitStatus {
-    let ended = process.wait_exit(Instant::now() + TIMEOUT).expect("a child can be waited for");
+    exit_within(TIMEOUT, process)
+}
+
+fn exit_within(time: Duration, process: &mut Process) -> ExitStatus {
+    let ended = process.wait_exit(Instant::now() + time).expect("a child can be waited for");
     ended.expect("the process ends")
 }
 
