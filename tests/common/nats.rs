@@ -181,7 +181,8 @@ impl RawClient {
         wait_until("there is a queue", || {
             !self.api("CONSUMER.INFO.plyd_jobs.workers", &json!({}))["config"].is_null()
         });
-        // Without a time: NATS 2.9 may leave a request unanswered whose time is over when it is first looked at.
+        // Without a time: NATS 2.9 may leave a request unanswered whose time is over when it is first looked
+        // at.
         let message = self.request("$JS.API.CONSUMER.MSG.NEXT.plyd_jobs.workers", &[], b"{\"batch\":1}");
         assert!(message.subject.starts_with("plyd.job."), "{message:?}");
         message
