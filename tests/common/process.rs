@@ -13,8 +13,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::TIMEOUT;
 
-/// How long a process that plays a whole match is waited for, so that a match that stands still fails its test
-/// instead of keeping all tests waiting.
+/// How long a process that plays a whole match is waited for, so that a match that stands still fails its
+/// test instead of keeping all tests waiting.
 const MATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The executable that is tested.
@@ -88,8 +88,8 @@ pub(crate) fn runs(process: &mut Process) -> bool {
     process.wait_exit(Instant::now()).expect("a child can be waited for").is_none()
 }
 
-/// Waits for the end of a process, which may play a whole match before, and for what it writes to its pipes, if
-/// they are not taken.
+/// Waits for the end of a process, which may play a whole match before, and for what it writes to its pipes,
+/// if they are not taken.
 pub(crate) fn outcome(mut process: Process) -> Output {
     let stdout = process.take_stdout().map(|pipe| thread::spawn(|| rest(pipe)));
     let stderr = process.take_stderr().map(|pipe| thread::spawn(|| rest(pipe)));
