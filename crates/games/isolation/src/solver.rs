@@ -1,10 +1,10 @@
 //! Who wins: a depth-first search for won and lost positions, exact and without evaluations.
 //!
 //! Moves are tried in the order of the race for cells: a cell counts if it has two exits or more, and twice
-//! from four on. One flood per child gives its order, its key (cells that nobody can reach are left out) and
-//! whether the tokens are apart; if they are, the longer path wins. The best-known alternatives, proof-number
-//! search and trying first the moves that leave the opponent least freedom, need several times the nodes
-//! (measured).
+//! from four on, or three times on boards of more than 64 cells. One flood per child gives its order, its key
+//! (cells that nobody can reach are left out) and whether the tokens are apart; if they are, the longer path
+//! wins. The best-known alternatives, proof-number search and trying first the moves that leave the opponent
+//! least freedom, need several times the nodes (measured).
 
 use super::board::{Jumps, UNPLACED, by_width};
 use super::decided::Decided;
@@ -179,11 +179,14 @@ impl<B: Bits> Exits<B> {
     }
 }
 
-/// Cells won in the race count most, by their exits; of equals, freedom of the token that moved.
+/// Cells won in the race count most, by their exits, and then the freedom of the token that moved. The weights
+/// are those that take the fewest nodes, on boards that fit one word and on larger ones
+/// (`docs/lab/isolation.md`).
 #[inline]
 fn order<B: Bits>(flood: &Flood<B>, onward: B, exits: &Exits<B>) -> i32 {
-    let worth = |cells: B| ((cells & exits.two).len() + (cells & exits.four).len()) as i32;
-    3 * (worth(flood.first) - worth(flood.second)) - onward.len() as i32
+    let (four, freedom) = if B::CAPACITY == 64 { (3, -1) } else { (6, 2) };
+    let worth = |cells: B| 3 * (cells & exits.two).len() as i32 + four * (cells & exits.four).len() as i32;
+    worth(flood.first) - worth(flood.second) + freedom * onward.len() as i32
 }
 
 /// Cells won in the race count most; of equals, freedom of the token that moved.
