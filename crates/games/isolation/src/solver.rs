@@ -179,8 +179,8 @@ impl<B: Bits> Exits<B> {
     }
 }
 
-/// Cells won in the race count most, by their exits, and then the freedom of the token that moved. The weights
-/// are those that take the fewest nodes, on boards that fit one word and on larger ones
+/// Cells won in the race count most, by their exits, and then the freedom of the token that moved: with the
+/// weights that take the fewest nodes, on boards that fit one word and on larger ones
 /// (`docs/lab/isolation.md`).
 #[inline]
 fn order<B: Bits>(flood: &Flood<B>, onward: B, exits: &Exits<B>) -> i32 {
