@@ -329,6 +329,11 @@ fn whoever_has_no_name_looks_after_others_only_where_nobody_is_kept_out() {
         // What was allowed before is allowed.
         peer.result(&json!({ "id": "t", "cmd": "status" }));
     }
+    // Over WebSocket too, unless pages of another origin may connect: behind a proxy all come from loopback.
+    for (arguments, may) in [(&[][..], true), (&["--ws-origin", "https://play.example"], false)] {
+        let answer = Server::websocket(arguments).greet(json!({})).ask(&about_others[0]);
+        assert_eq!(answer["code"] != "forbidden", may, "{arguments:?}: {answer}");
+    }
     // The process that started it may, and the user whose socket it is.
     let (server, mut peer) = Server::both(&["--token-file", &token, "--unix", socket]);
     peer.result(&about_others[0]);

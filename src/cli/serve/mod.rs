@@ -89,7 +89,7 @@ pub(super) struct Settings {
     #[arg(long, value_name = "ADDR", value_parser = address)]
     ws: Vec<String>,
     /// Let pages of this origin use --ws, such as https://example.org; without, those of the same address
-    /// alone
+    /// alone. With it clients without a name may not see or end the connections of others
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     ws_origin: Vec<String>,
     /// Serve metrics for Prometheus at this address, such as 127.0.0.1:7120, and the probes /healthz and
@@ -115,7 +115,7 @@ pub(super) struct Settings {
     token_file: Option<PathBuf>,
     /// Ask clients (except on standard input) for a token of their own; this TOML file has the name, the role
     /// and the limits of each. `plyd token new` adds a client, SIGHUP reads the file again. It may come with
-    /// --token-file, whose token allows everything
+    /// --token-file, whose token allows everything but to see and end the connections of others
     #[arg(long, value_name = "FILE")]
     clients_file: Option<PathBuf>,
     /// Listen without a token on addresses that other machines can reach

@@ -74,6 +74,12 @@ impl Config {
         self.insecure || self.wants_certificates()
     }
 
+    /// Whether others than the users of its machine may be among those who show no token: other machines, or
+    /// the visitors of another origin's page, whom a proxy brings to loopback.
+    pub(crate) fn serves_others(&self) -> bool {
+        self.is_exposed() || !self.ws_origins.is_empty()
+    }
+
     /// Whether clients over TCP and WebSocket must show certificates.
     pub(crate) fn wants_certificates(&self) -> bool {
         self.tls.as_ref().is_some_and(|files| files.client_ca.is_some())

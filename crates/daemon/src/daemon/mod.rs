@@ -74,7 +74,7 @@ impl Daemon {
         let threads = limits.cores.max(1);
         let mut state = State::new(limits, games, config.token.clone(), memory.clone(), now_ns());
         state.set_clients(config.clients.clone(), now_ns());
-        state.is_exposed = config.is_exposed();
+        state.serves_others = config.serves_others();
         state.serves_tls = tls.is_some();
         state.transcript_lost = transcript.as_ref().map(Transcript::lost).unwrap_or_default();
         let shared = Arc::new(Shared {

@@ -151,7 +151,7 @@ impl Shared {
         let limits = Limits { cores: fixed.threads, ..config.limits.clone() };
         self.with(|state| {
             // What others than the users of this machine reach stays open to them until a restart.
-            state.is_exposed |= config.is_exposed() || exposed.get().is_some();
+            state.serves_others |= config.serves_others() || exposed.get().is_some();
             state.reconfigure(limits, config.token.clone());
             state.set_clients(config.clients.clone(), now_ns());
         });

@@ -163,10 +163,10 @@ impl State {
     }
 
     /// Whether a connection without a named client comes from where nobody is kept out: from the process that
-    /// started the daemon, from its user, or over a network that asks for no token.
+    /// started the daemon, from its user, or from this machine if nobody else can come without a token.
     pub(super) fn is_trusted(&self, conn: ConnId) -> bool {
         let is_called = self.conns.get(&conn).is_some_and(|conn| conn.origin.peer().is_some());
-        !is_called || self.token.is_none() && !self.clients.is_required && !self.is_exposed
+        !is_called || self.token.is_none() && !self.clients.is_required && !self.serves_others
     }
 
     /// Whether the client of a connection may have one more session.

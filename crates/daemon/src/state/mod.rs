@@ -191,8 +191,8 @@ pub(super) struct State {
     pub(super) games: &'static [&'static Entry],
     /// The token that remote connections must show.
     pub(super) token: Option<String>,
-    /// Whether it serves others than the users of this machine, who need no token for that.
-    pub(super) is_exposed: bool,
+    /// Whether others than the users of this machine may be among those who show no token.
+    pub(super) serves_others: bool,
     /// Whether it serves TLS.
     pub(super) serves_tls: bool,
     /// The clients that are known by name.
@@ -269,7 +269,7 @@ impl State {
             limits,
             games,
             token,
-            is_exposed: false,
+            serves_others: false,
             serves_tls: false,
             clients: Clients::default(),
             conns: BTreeMap::new(),
