@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::memory::large_board;
+use super::preparation::is_unprepared;
 use super::requests::{endless, go, inspect, ping, stop, with};
 use super::time::{Sample, answer, judge, measured, ms};
 use super::trial::{Check, Trial};
@@ -198,35 +199,18 @@ fn overload(trial: &Trial<'_>) -> Checked {
         honest.best(&go(&format!("only{round}"), &game, fields.clone()))?;
         for n in 0..most {
             let last = other.last(&id(n))?;
-            if is_unprepared(&last) {
-                continue;
-            }
-            if last["type"] == "error" {
-                like(&last, &json!({ "code": "overloaded", "fatal": false }))?;
-                number(&last, "retry_ms")?;
+            if is_refused(&other, &last, is_shared)? {
                 holds(!waits(n), "no refusal of a search with `queue`", || last.to_string())?;
                 holds(
                     other.first_place(&id(n))? == other.place(&id(n))?,
                     "no refusal behind an `info`",
                     || last.to_string(),
                 )?;
-            } else {
-                like(&last, &json!({ "type": "bestmove" }))?;
-                holds(!is_shared || says_whether_searched(&other, &last), WARNED, || last.to_string())?;
             }
         }
         // A go whose time is almost over is refused as well, if it cannot be searched.
         let last = other.last("short")?;
-        if is_unprepared(&last) {
-            continue;
-        }
-        if last["type"] == "error" {
-            like(&last, &json!({ "code": "overloaded", "fatal": false }))?;
-            number(&last, "retry_ms")?;
-        } else {
-            like(&last, &json!({ "type": "bestmove" }))?;
-            holds(!is_shared || says_whether_searched(&other, &last), WARNED, || last.to_string())?;
-        }
+        is_refused(&other, &last, is_shared)?;
     }
     let refused = honest.overloads.len();
     holds(refused == 0, "no refusal of a connection's only search beside so many of another one", || {
@@ -234,10 +218,20 @@ fn overload(trial: &Trial<'_>) -> Checked {
     })
 }
 
-/// Whether a search ended before its position was read, as it may on a busy machine: no legal move was known
-/// a second after its clock had run out.
-fn is_unprepared(last: &Value) -> bool {
-    last["type"] == "error" && last["code"] == "unprepared" && last["fatal"] == false
+/// Whether a search was refused for the load. Else it was answered, or ended before its position was read, as
+/// it may on a busy machine: no legal move was known a second after its clock had run out.
+fn is_refused(peer: &Conversation<'_>, last: &Value, is_shared: bool) -> Result<bool, Stop> {
+    if is_unprepared(last) {
+        return Ok(false);
+    }
+    if last["type"] == "error" {
+        like(last, &json!({ "code": "overloaded", "fatal": false }))?;
+        number(last, "retry_ms")?;
+        return Ok(true);
+    }
+    like(last, &json!({ "type": "bestmove" }))?;
+    holds(!is_shared || says_whether_searched(peer, last), WARNED, || last.to_string())?;
+    Ok(false)
 }
 
 fn unsearched(trial: &Trial<'_>) -> Checked {

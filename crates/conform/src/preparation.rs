@@ -125,9 +125,14 @@ fn placed(trial: &Trial<'_>) -> Checked {
     Ok(())
 }
 
+/// Whether a request ended before its position was read.
+pub(super) fn is_unprepared(last: &Value) -> bool {
+    last["code"] == "unprepared" && last["fatal"] == false
+}
+
 /// A search whose position may not have been read answers with a move or `unprepared`.
 fn is_move_or_unprepared(last: &Value) -> Checked {
-    let is_right = last["type"] == "bestmove" || last["code"] == "unprepared" && last["fatal"] == false;
+    let is_right = last["type"] == "bestmove" || is_unprepared(last);
     holds(is_right, "a bestmove, or the error `unprepared`", || last.to_string())
 }
 
