@@ -19,8 +19,8 @@ TIMEOUT = 120
 
 
 def sampled(cases):
-    """Every other case; all of them with PLYD_WHOLE=1 in the environment."""
-    return cases if os.environ.get("PLYD_WHOLE") == "1" else cases[::2]
+    """Every fourth case; all of them with PLYD_WHOLE=1 in the environment."""
+    return cases if os.environ.get("PLYD_WHOLE") == "1" else cases[::4]
 
 
 @functools.cache

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::Stdio;
 
-use crate::common::process;
+use crate::common::{is_whole, process};
 use crate::games::games;
 use crate::ugi_engine::Engine;
 use plyd::engine::Entry;
@@ -83,7 +83,7 @@ fn start(sample: &Sample) -> Engine {
 #[test]
 fn every_deterministic_game_is_played_to_its_end() {
     let mut ended = 0;
-    for sample in games().into_iter().flat_map(|entry| deterministic(entry, 4)) {
+    for sample in games().into_iter().flat_map(|entry| deterministic(entry, if is_whole() { 4 } else { 2 })) {
         let fen = sample.start.as_ref().map_or("startpos".to_owned(), |text| format!("fen {text}"));
         // Games without an end under these rules are played on for a while.
         let result = play([start(&sample), start(&sample)], &fen, 60);

@@ -3,7 +3,7 @@
 // The functions beside the tests are called by them alone.
 use std::collections::{HashMap, HashSet};
 
-use crate::common::{Peer, Random, Server};
+use crate::common::{Peer, Random, Server, is_whole};
 use serde_json::{Value, json};
 
 /// The requests of the storm that a `stop` by their id ends, beside searches.
@@ -146,7 +146,7 @@ fn a_storm_of_requests_ends_each_once() {
                 peer.result(&newgame);
             }
         }
-        for round in 0..150 {
+        for round in 0..if is_whole() { 150 } else { 50 } {
             for (peer, sent) in &mut peers {
                 let burst: Vec<Value> = (0..1 + random.below(12))
                     .map(|_| {

@@ -61,7 +61,7 @@ fn peak_mib(server: &Server) -> u64 {
 #[test]
 fn clients_that_flood_large_lines_are_read_no_faster_than_they_are_answered() {
     // They would be too much if they waited decoded, 15 MB each.
-    let count = if is_whole() { 60 } else { 15 };
+    let count = if is_whole() { 30 } else { 15 };
     let server = Server::tcp(&[]);
     let clients: Vec<_> = (0..2)
         .map(|_| {
@@ -336,8 +336,8 @@ impl Deaf {
 #[test]
 fn clients_that_ask_and_do_not_read_take_no_more_than_the_bound() {
     // To fill the usual bound takes a minute.
-    let usual = is_whole().then_some((&[][..], 400));
-    for (arguments, most_mib) in usual.into_iter().chain([(&["--unsent-mb", "1"][..], 100)]) {
+    let large = is_whole().then_some((&["--unsent-mb", "32"], 150));
+    for (arguments, most_mib) in large.into_iter().chain([(&["--unsent-mb", "1"], 100)]) {
         let server = Server::tcp(arguments);
         let mut beside = server.greet(json!({}));
         let mut deaf = Deaf::new(&server, if is_whole() { 100 } else { 12 });

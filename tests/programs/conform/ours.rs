@@ -21,11 +21,6 @@ fn group(name: &str) -> Vec<String> {
 const OF_CONNECTIONS: [&str; 7] =
     ["ends/", "framing/", "handshake/", "ids/", "liveness/", "places/", "websocket/"];
 
-/// What is checked on a transport that is not tested whole: its connections, unless all is asked for.
-fn of_connections() -> &'static [&'static str] {
-    if common::is_whole() { &[""] } else { &OF_CONNECTIONS }
-}
-
 /// Runs these groups of checks on a server, or all of them (`""`), and what passes and what is skipped is as
 /// expected.
 fn suite(groups: &[&str], server: &[&str], skipped: &[String]) {
@@ -63,7 +58,8 @@ pub(crate) fn our_daemon_passes_on_standard_streams() {
     ];
     let of_sockets = ["websocket/", "places/", "resume/"].map(group).concat();
     let skipped = [&others.map(str::to_owned)[..], &of_sockets].concat();
-    suite(of_connections(), &["--", PLYD, "serve", "--threads", "2"], &skipped);
+    let groups: &[&str] = if common::is_whole() { &[""] } else { &OF_CONNECTIONS };
+    suite(groups, &["--", PLYD, "serve", "--threads", "2"], &skipped);
 }
 
 /// What is of standard streams alone.
@@ -144,7 +140,7 @@ pub(crate) fn our_daemon_passes_over_websocket() {
     ];
     let skipped = [&OF_STREAMS[..], &OF_OTHERS, &others].concat();
     let skipped: Vec<String> = skipped.into_iter().map(str::to_owned).chain(group("resume/")).collect();
-    suite(of_connections(), &[&format!("ws://{}", server.address())], &skipped);
+    suite(&OF_CONNECTIONS, &[&format!("ws://{}", server.address())], &skipped);
 }
 
 pub(crate) fn our_daemon_passes_on_a_unix_socket_with_a_token() {

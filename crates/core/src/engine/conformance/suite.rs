@@ -28,12 +28,11 @@ pub const CHECKS: &[Check] = &[
     ("the counts", counts),
 ];
 
-/// The plies that are checked under the default rules, and under each set of rules when tests are run in
-/// full.
+/// The plies that are checked under the default rules.
 const PLIES: usize = 600;
-/// The plies that are checked under each other set of rules when tests take samples. The positions of the
-/// largest boards take most of the time of all checks.
-const SAMPLED_PLIES: usize = 100;
+/// The plies that are checked under each other set of rules when tests are run in full, and when they take
+/// samples. The positions of the largest boards take most of the time of all checks.
+const OTHER_PLIES: (usize, usize) = (300, 50);
 /// Counts above this are left to the command `plyd perft`.
 const LIMIT: u64 = 3_000_000;
 /// The random games from each position in which players are asked.
@@ -146,8 +145,8 @@ fn lesson(game: &'static Entry, step: &LessonStep) -> Result<(), String> {
 }
 
 /// Whether the rules keep what every game promises, in random games under the default rules and under each
-/// rule changed alone: see [`AnyRoot::check`](crate::engine::AnyRoot::check). Under a changed rule a sixth
-/// of the plies is checked, unless [`is_whole`] says that all are.
+/// rule changed alone: see [`AnyRoot::check`](crate::engine::AnyRoot::check). Under a changed rule fewer plies
+/// are checked, and a sixth of these unless [`is_whole`] says that tests are run in full.
 ///
 /// ```
 /// use plyd_core::engine::conformance::rules;
@@ -163,7 +162,12 @@ pub fn rules(game: &'static Entry) -> Result<(), String> {
     for (seed, rules) in (0..).zip(variants(game)) {
         let is_default = rules.iter().next().is_none();
         let sample = Sample { entry: game, rules, start: None };
-        let plies = if is_default || is_whole() { PLIES } else { SAMPLED_PLIES };
+        let (whole, sampled) = OTHER_PLIES;
+        let plies = match (is_default, is_whole()) {
+            (true, _) => PLIES,
+            (false, true) => whole,
+            (false, false) => sampled,
+        };
         match (game.open)(&sample.rules, None, &Effort::free()) {
             Ok(root) => {
                 finished += root
