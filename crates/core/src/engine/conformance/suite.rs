@@ -145,8 +145,8 @@ fn lesson(game: &'static Entry, step: &LessonStep) -> Result<(), String> {
 }
 
 /// Whether the rules keep what every game promises, in random games under the default rules and under each
-/// rule changed alone: see [`AnyRoot::check`](crate::engine::AnyRoot::check). Under a changed rule fewer plies
-/// are checked, and a sixth of these unless [`is_whole`] says that tests are run in full.
+/// rule changed alone: see [`AnyRoot::check`](crate::engine::AnyRoot::check). Under a changed rule fewer
+/// plies are checked, and a sixth of these unless [`is_whole`] says that tests are run in full.
 ///
 /// ```
 /// use plyd_core::engine::conformance::rules;
