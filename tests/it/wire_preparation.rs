@@ -257,29 +257,69 @@ fn beside_a_slow_question_only_the_quickest_of_its_connection_go_ahead() {
     assert!(places.is_sorted(), "{places:?}: {:?}", peer.log);
 }
 
-#[test]
-fn a_move_with_a_clock_waits_for_no_slow_question() {
-    let server = Server::tcp(&["--threads", "2"]);
+/// What each of the connections asks that hold the slow threads.
+const HELD: usize = 4;
+
+/// Connections whose questions hold all threads for slow ones for long, however many there are: each takes
+/// seconds, and one connection's are answered one after the other.
+fn hold_slow_threads(server: &Server, other: &mut Peer) -> Vec<Peer> {
     let mut greedy: Vec<Peer> = (0..6).map(|_| server.greet(json!({}))).collect();
     let ask = json!({ "cmd": "inspect", "game": "sudoku", "rules": { "m": 5, "n": 5 }, "position": {},
         "want": ["moves"] });
-    // Each takes seconds, and one connection's are answered one after the other: all threads for them are
-    // held for long, however many there are.
-    let count = 4;
     for peer in &mut greedy {
         let asked: Vec<Value> =
-            (0..count).map(|at| with(ask.clone(), &json!({ "id": format!("q{at}") }))).collect();
+            (0..HELD).map(|at| with(ask.clone(), &json!({ "id": format!("q{at}") }))).collect();
         peer.send_all(&asked);
     }
-    let mut other = server.greet(json!({}));
     until("two slow threads read", || {
         other.ping();
         server.nices("slow-reading").len() >= 2
     });
-    // So many moves are too much for the quick threads, and no search begins before all were played.
+    greedy
+}
+
+/// So many moves are too much for the quick threads, and no search begins before all were played.
+fn long_game() -> Value {
     let cycle = ["4 1 W", "1 4 E", "3 1 W", "2 4 E"];
     let moves: Vec<&str> = cycle.iter().copied().cycle().take(1200).collect();
-    let position = json!({ "moves": moves });
+    json!({ "moves": moves })
+}
+
+/// What was ended before it was read waits for no thread, and so nothing behind it does.
+#[test]
+fn what_is_over_before_it_was_read_holds_up_nothing() {
+    let server = Server::tcp(&["--threads", "2"]);
+    let mut other = server.greet(json!({}));
+    let mut greedy = hold_slow_threads(&server, &mut other);
+    other.send(&go("x", "l-game", &long_game(), json!({ "mode": "analyse" })));
+    other.ping();
+    other.result(&json!({ "id": "s", "cmd": "stop", "target": "x", "discard": true }));
+    assert_eq!(other.last("x")["code"], "cancelled");
+    let brief = with(per_move(600_000), &json!({ "limit": { "nodes": 1 } }));
+    other.best(&go("m", "l-game", &json!({}), brief));
+    let newgame =
+        json!({ "id": "n", "cmd": "newgame", "session": "s", "game": "sudoku", "rules": { "m": 5, "n": 5 } });
+    other.result(&newgame);
+    other.send(&json!({ "id": "q", "cmd": "inspect", "session": "s", "position": {}, "want": ["moves"] }));
+    other.result(&newgame);
+    assert_eq!(other.last("q")["code"], "unprepared");
+    // Nobody before them in the queue of the slow threads has had more than its turn.
+    let left: Vec<usize> = greedy
+        .iter_mut()
+        .map(|peer| {
+            let result = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
+            result["targets"].as_array().unwrap().len()
+        })
+        .collect();
+    assert!(left.contains(&HELD), "the questions that came before were read first: {left:?} are left");
+}
+
+#[test]
+fn a_move_with_a_clock_waits_for_no_slow_question() {
+    let server = Server::tcp(&["--threads", "2"]);
+    let mut other = server.greet(json!({}));
+    let mut greedy = hold_slow_threads(&server, &mut other);
+    let position = long_game();
     // A clock that no busy machine uses up: what ends the search is its limit, or the table of the game.
     let brief = with(per_move(600_000), &json!({ "limit": { "nodes": 1 } }));
     let best = other.best(&go("move", "l-game", &position, brief.clone()));

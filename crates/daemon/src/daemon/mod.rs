@@ -244,6 +244,9 @@ impl Daemon {
     /// Serves WebSocket to pages of these origins.
     pub(super) fn accept_origins(&self, address: SocketAddr, listener: TcpListener, origins: &[String]) {
         tracing::info!(target: LISTENING, "listening on {address}");
+        if !origins.is_empty() {
+            self.shared.with(|state| state.serves_others = true);
+        }
         let site = Arc::new(Site::new(address, origins, None));
         self.shared.running.add_site(&site);
         self.accept_web(address, listener, site);

@@ -145,9 +145,6 @@ impl Shared {
         if let (Some(tls), Some(certificates)) = (&self.tls, certificates) {
             tls.replace(certificates);
         }
-        for site in &*sites.lock().unwrap_or_else(PoisonError::into_inner) {
-            site.set_origins(&config.ws_origins);
-        }
         let limits = Limits { cores: fixed.threads, ..config.limits.clone() };
         self.with(|state| {
             // What others than the users of this machine reach stays open to them until a restart.
@@ -155,6 +152,10 @@ impl Shared {
             state.reconfigure(limits, config.token.clone());
             state.set_clients(config.clients.clone(), now_ns());
         });
+        // The last: clients without a name are no operators any more when others may come.
+        for site in &*sites.lock().unwrap_or_else(PoisonError::into_inner) {
+            site.set_origins(&config.ws_origins);
+        }
         Ok(fixed.differing(&Fixed::new(config)))
     }
 }

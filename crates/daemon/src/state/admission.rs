@@ -29,6 +29,9 @@ impl State {
         job.hash = prepared.hash;
         job.forced = prepared.candidates.forced;
         job.best = Some(Arc::new(vec![prepared.fallback.clone()]));
+        if job.queue {
+            job.run_clock_from(now_ns);
+        }
         let (conn, queue) = (job.conn, job.queue);
         let (session, name) = (job.session.clone(), job.name.clone());
         if !self.holds_search(conn, &name, prepared.heap_bytes()) {
@@ -151,6 +154,8 @@ impl State {
             Mode::Analyse | Mode::Ponder => Kind::Core,
         };
         self.waiting.enter(id, job.conn, kind);
+        // An update changes what it waits for, and may let it start; nothing else may happen for long.
+        self.freed = true;
     }
 
     /// Displaces a search: it ends if it has sent a move; otherwise it waits, if it may, or is refused.

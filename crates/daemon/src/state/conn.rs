@@ -311,6 +311,7 @@ impl State {
         }
         if let Some(conn) = self.conns.get_mut(&id) {
             conn.tasks.values().for_each(|pending| pending.interrupt.end());
+            self.effects.hurried.extend(conn.tasks.keys().map(|task| (id, *task)));
             conn.stage = Stage::Flushing;
             self.effects.signals.extend([conn.writer.clone(), conn.room.clone()]);
         }

@@ -399,8 +399,8 @@ impl State {
 
     /// Ends the questions of a connection: all, or those that came before a task and in its lane, if it still
     /// waits.
-    fn end_questions(&mut self, conn: ConnId, before: Option<TaskId>) {
-        let Some(conn) = self.conns.get(&conn) else { return };
+    fn end_questions(&mut self, id: ConnId, before: Option<TaskId>) {
+        let Some(conn) = self.conns.get(&id) else { return };
         let (before, lane) = match before {
             None => (TaskId::MAX, None),
             Some(task) => match conn.tasks.get(&task) {
@@ -408,14 +408,16 @@ impl State {
                 None => return,
             },
         };
-        for (_, pending) in conn.tasks.range(..before) {
+        for (task, pending) in conn.tasks.range(..before) {
             if pending.asks == Asks::Question && lane.is_none_or(|lane| *lane == pending.lane) {
                 pending.interrupt.end();
+                // What waits for a thread is answered by the next one that is free.
+                self.effects.hurried.push((id, *task));
             }
         }
     }
 
-    /// Queues a `notice`, about the request of an id if there is one.
+    /// Queues a `notice`, about the request of an id if there is one; none stands behind the last message.
     pub(super) fn send_notice(
         &mut self,
         conn: ConnId,
@@ -424,6 +426,9 @@ impl State {
         message: &str,
         now_ns: u64,
     ) {
+        if self.conns.get(&conn).is_some_and(|conn| conn.stage == Stage::Flushing) {
+            return;
+        }
         let notice = wire::Notice { id, ..wire::Notice::new(kind, message) };
         self.send_message(conn, &wire::Message::Notice(notice), now_ns);
     }

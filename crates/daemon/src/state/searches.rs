@@ -371,6 +371,9 @@ impl State {
 
     /// Takes a job out of the state: from here on it is over. Its thread is called back.
     fn take_job(&mut self, id: JobId, now_ns: u64) -> Option<Job> {
+        let is_read = self.jobs.get(&id)?.phase == Phase::Preparing;
+        // A task that waits for a thread is given up by the next one that is free: its lane goes on.
+        self.effects.hurried.extend(self.task_of(id).filter(|_| is_read));
         let job = self.jobs.remove(&id)?;
         job.control.stop();
         job.interrupt.end();
@@ -458,14 +461,9 @@ impl State {
             // Nothing else is due before the timer fires again.
             Some(_) if job.is_read_too_long(now_ns) => self.hurry_job(id, self.limits.reading, now_ns),
             Some(reason) if job.best.is_none() => {
-                // Still being prepared: it ends as soon as a legal move is known, unless it then waits, with
-                // clocks that have not begun to run.
+                // Still being prepared: it ends as soon as a legal move is known.
                 job.end_for(reason);
-                if job.queue {
-                    self.rearm_job(id);
-                } else {
-                    self.hurry_job(id, self.limits.preparation, now_ns);
-                }
+                self.hurry_job(id, self.limits.preparation, now_ns);
             }
             Some(reason) => {
                 self.tally.watchdog_answered();

@@ -51,6 +51,11 @@ impl Job {
         {
             // The time that the client spent before the `go` does not count for times that begin now.
             self.elapsed_ms = 0;
+            // Nor does an end by the old times, of which nobody heard.
+            if self.phase == Phase::Preparing && self.announced_ending().is_none() {
+                self.ending = None;
+                self.deadlines.unprepared = None;
+            }
         }
         if !update.limit.is_empty() {
             self.limit = update.limit;
@@ -144,7 +149,8 @@ impl Job {
         let (timed, watched, last) = match self.phase {
             // It ends as soon as a legal move is known, or its position is given up.
             Phase::Preparing if self.ending.is_some() => (false, false, false),
-            // Its clocks have not begun to run.
+            // With `queue` the clocks run from the start of the search.
+            Phase::Preparing if self.queue => (false, false, true),
             Phase::Waiting => (false, false, true),
             _ => (self.ending.is_none(), true, true),
         };
