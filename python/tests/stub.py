@@ -3,8 +3,10 @@
 They answer `hello` as they should, except where the mode is about that, and then, to a `go`:
 
 mute       never answers anything, `hello` included
+silent     answers no `go`, and no `stop`
 garbage    answers a line that is no JSON
 scalar     answers a line of JSON that is no object
+deep       answers a line of JSON that nests too deep
 fields     answers a `bestmove` without its fields
 dies       answers half a line, and ends
 endless    sends news for ever, until it gets a `stop`
@@ -33,7 +35,7 @@ def main(mode):
     for line in sys.stdin:
         request = json.loads(line)
         name = {"id": request["id"], "of": request["cmd"]}
-        if mode == "mute":
+        if mode == "mute" or (mode == "silent" and request["cmd"] == "stop"):
             continue
         if request["cmd"] != "go":
             say(type="result", **name, effect="unknown", seed="1")
@@ -41,6 +43,8 @@ def main(mode):
             print("HTTP/1.1 400 Bad Request", flush=True)
         elif mode == "scalar":
             print("17", flush=True)
+        elif mode == "deep":
+            print("[" * 200_000, flush=True)
         elif mode == "fields":
             say(type="bestmove", id=request["id"], move="a1")
         elif mode == "dies":

@@ -21,6 +21,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "src"), str(HERE.parent.parent / "examples" / "tests")]
 
 import plyd  # noqa: E402
+from plyd.on_asyncio import TaskInbox  # noqa: E402
+from plyd.on_threads import ThreadInbox  # noqa: E402
 from plyd.retry import Retry  # noqa: E402
 from support import TIMEOUT, engine  # noqa: E402
 
@@ -71,12 +73,16 @@ class Awaited:
 class Blocking:
     """Makes engines that block."""
 
+    inbox, interruption = ThreadInbox, KeyboardInterrupt
+
     def open(self, *arguments, **options):
         return plyd.Engine(*arguments, **{"program": engine(), **options})
 
 
 class Asynchronous:
     """Makes engines of asyncio behind `Awaited`."""
+
+    inbox, interruption = TaskInbox, asyncio.CancelledError
 
     def open(self, *arguments, **options):
         self.loop = asyncio.new_event_loop()
@@ -93,6 +99,12 @@ ENDLESS = plyd.Limit(clock=plyd.Endless())
 
 class Play:
     """Ordinary use."""
+
+    def interrupted(self, call, *arguments):
+        """Calls it, and interrupts it, or cancels it, where it waits for its answer."""
+        with unittest.mock.patch.object(self.inbox, "get", side_effect=self.interruption):
+            with self.assertRaises(self.interruption):
+                call(*arguments)
 
     def test_plays_a_whole_game(self):
         with self.open() as server:
@@ -148,6 +160,33 @@ class Play:
                 self.assertEqual(ponder.update(plyd.Limit(time=0.02), mode="move"), "updated")
                 self.assertEqual(ponder.result().reason, "clock")
                 self.assertEqual(game.moves, [])
+
+    def test_an_update_gives_a_search_its_time_from_then_on(self):
+        with self.open() as server:
+            patient = server._inner.timeout
+            for mode, then, reason in [("ponder", "move", "clock"), ("analyse", None, "limit")]:
+                with self.subTest(mode=mode):
+                    server._inner.timeout = 0
+                    search = server.analysis(LARGE, plyd.Limit(time=0.05), mode=mode)
+                    server._inner.timeout = patient
+                    search.update(plyd.Limit(time=0.1), mode=then)
+                    self.assertEqual(search.result().reason, reason)
+
+    def test_an_interrupted_search_ends(self):
+        with self.open() as server, server.game(LARGE) as game:
+            self.interrupted(game.go, ENDLESS)
+            self.assertEqual(game.go(plyd.Limit(nodes=100)).reason, "limit", "the session is free")
+            self.interrupted(server.go, LARGE, ENDLESS)
+            wait_until(lambda: server.request("status")["searches"] == 0)
+
+    def test_an_interrupted_move_is_not_on_the_board(self):
+        with self.open() as server, server.game(SMALL) as game:
+            self.interrupted(game.play, "nonsense")
+            self.assertEqual(game.moves, [])
+
+    def test_an_interrupt_in_the_terminal_reaches_the_caller_alone(self):
+        with self.open() as server:
+            self.assertNotEqual(os.getpgid(server._inner._connection.process.pid), os.getpgid(0))
 
     def test_plays_by_every_clock(self):
         clocks = [plyd.Increment(0.1, 0.01, 0.1, 0.01, 20), plyd.Delay(0.1, 0.02, 0.1), plyd.Bank(0.02, 0.1)]
@@ -297,13 +336,21 @@ class Hostile:
             self.assertEqual(game.play(game.go(plyd.Limit(nodes=100)).move).to_move, "p1")
             self.assertEqual(server.generation, 2)
 
+    def test_leaves_a_game_whose_server_was_killed(self):
+        with self.open() as server:
+            with self.assertRaises(plyd.ConnectionLost), server.game(LARGE) as game:
+                search = game.analysis(ENDLESS, mode="move")
+                os.kill(server._inner._connection.process.pid, signal.SIGKILL)
+                search.result()
+            self.assertEqual(server.generation, 1)
+
     def test_gives_up_a_server_that_does_not_answer(self):
         with self.assertRaises(plyd.RequestTimeout):
             with self.stub("mute", timeout=0.3):
                 pass
 
     def test_closes_a_connection_that_talks_nonsense(self):
-        for mode in ("garbage", "scalar"):
+        for mode in ("garbage", "scalar", "deep"):
             with self.subTest(mode=mode), self.stub(mode) as server:
                 with self.assertRaises(plyd.ProtocolError):
                     server.go("isolation", plyd.Limit(time=0.01))
@@ -323,6 +370,35 @@ class Hostile:
             with self.assertRaises(plyd.RequestTimeout):
                 server.analysis("isolation", ENDLESS, mode="move", timeout=0.2).result()
             server.ping()
+
+    def test_bounds_the_time_of_a_ponder_that_becomes_a_move(self):
+        with self.stub("silent") as server:
+            ponder = server.analysis("isolation", mode="ponder")
+            self.assertIsNone(ponder._inner._deadline)
+            ponder.update(plyd.Limit(time=0.1), mode="move")
+            self.assertIsNotNone(ponder._inner._deadline)
+
+    def test_waits_no_more_for_a_search_that_timed_out(self):
+        with self.stub("silent") as server:
+            with self.assertRaises(plyd.RequestTimeout) as caught:
+                with server.analysis("isolation", timeout=0.1) as search:
+                    try:
+                        search.result()
+                    except plyd.RequestTimeout as error:
+                        first = error
+                        raise
+            self.assertIs(caught.exception, first)
+            for wait in (search.result, search.stop):
+                with self.subTest(wait=wait), self.assertRaises(plyd.RequestTimeout) as caught:
+                    wait()
+                self.assertIs(caught.exception, first)
+
+    def test_takes_an_answer_that_came_in_time_and_is_read_late(self):
+        with self.stub("full") as server:
+            search = server.analysis("isolation", timeout=0)
+            server.ping()  # the answer came before this one
+            with self.assertRaises(plyd.ServerError):
+                search.result()
 
     def test_asks_an_overloaded_server_again_within_the_clock(self):
         with self.stub("busy") as server:

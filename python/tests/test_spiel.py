@@ -62,6 +62,12 @@ class States(unittest.TestCase):
         state = spiel.start(self.engine, "isolation").child(0)
         with self.assertRaises(ValueError):
             state.child(0)
+        chance = spiel.start(self.engine, plyd.Place("ijk", {"mode": "nondet"}))
+        while not chance.is_chance_node():
+            chance = chance.child(chance.legal_actions()[0])
+        for action in (-1, len(chance.chance_outcomes())):
+            with self.subTest(action=action), self.assertRaises(ValueError):
+                chance.child(action)
 
     def test_are_what_a_bot_plays_on(self):
         bot = spiel.Bot(self.engine, plyd.Limit(nodes=500))

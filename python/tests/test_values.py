@@ -19,6 +19,7 @@ sys.path[:0] = [str(HERE.parent / "src")]
 
 import plyd  # noqa: E402
 from plyd import address, position  # noqa: E402
+from plyd.limit import answer_timeout  # noqa: E402
 from plyd.scores import Proof, Score, Wdl  # noqa: E402
 
 
@@ -158,6 +159,31 @@ class Arguments(unittest.TestCase):
         engine = types.SimpleNamespace(_inner=None)
         with self.assertRaisesRegex(TypeError, r"^Engine\.go\(\) missing .* 'limit'"):
             plyd.Engine.go(engine, "colosseum")
+
+
+class Timeouts(unittest.TestCase):
+    def test_follow_the_least_time_that_is_bounded(self):
+        for limit, allowed in [
+            (plyd.Limit(time=0.05), 0.05),
+            (plyd.Limit(time=0.05, elapsed=0.02), 0.03),
+            (plyd.Limit(time=0.05, elapsed=0.1), 0),
+            (plyd.Limit(time=0.05, hard=0.02), 0.02),
+            (plyd.Limit(clock=plyd.Increment(0.3, 5, moves_to_go=2)), 0.3),
+            (plyd.Limit(clock=plyd.Delay(0.3, 0.07)), 0.37),
+            (plyd.Limit(clock=plyd.Bank(0.05, 0.2)), 0.25),
+            (plyd.Limit(clock=plyd.Bank(0.05, 0.2), hard=0.1), 0.1),
+            (plyd.Limit(clock=plyd.Anytime(0.1)), None),
+            (plyd.Limit(clock=plyd.Endless()), None),
+            (plyd.Limit(nodes=7), None),
+        ]:
+            with self.subTest(limit=limit):
+                found = answer_timeout({"mode": "move", **limit.fields("move")}, 10)
+                self.assertEqual(found, None if allowed is None else 10 + allowed)
+                # The clock of a ponder waits.
+                found = answer_timeout({"mode": "ponder", **limit.fields("ponder")}, 10)
+                self.assertEqual(found, None if limit.hard is None else 10 + limit.hard)
+        analysis = plyd.Limit(time=0.05)
+        self.assertEqual(answer_timeout({"mode": "analyse", **analysis.fields("analyse")}, 10), 10.05)
 
 
 class Program(unittest.TestCase):

@@ -176,7 +176,7 @@ class AsyncEngine(AsyncClosing):
             position, limit, mode="move", searchmoves=searchmoves, excludemoves=excludemoves, options=options,
             events=(), queue=queue, timeout=timeout,
         )
-        return await analysis.result()
+        return await analysis.answer()
 
     async def game(
         self, position: Where, *, options: Options | None = None, seed: str | None = None

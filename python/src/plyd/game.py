@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from .analysis import AsyncAnalysis
 from .closing import AsyncClosing
-from .errors import ConnectionLost, PlydError
+from .connection import Connection
+from .errors import ConnectionLost
 from .given import expect
 from .limit import Limit, Mode
 from .options import Options, Settings
@@ -39,18 +40,19 @@ class AsyncGame(AsyncClosing):
             "options": None if options is None else options.settings(),
             "seed": seed,
         }
-        self._generation = 0
+        # Where the session is open.
+        self._connection: Connection | None = None
         # Who was to move after these moves, when the rules were last asked.
         self._mover: tuple[list[str], Side | None] | None = None
 
     async def opened(self) -> Place:
         """Where the position is: in its session, which is opened again where the connection is a new one."""
-        await self.engine.connected()
-        if self._generation != self.engine.generation:
-            result = await self.engine.request("newgame", **self._opening)
+        connection = await self.engine.connected()
+        if self._connection is not connection:
+            result = await self.engine.exchange(connection, "newgame", self._opening)
             self._opening["seed"] = result["seed"]
             self.rules, self.options = result["rules"], Options.read(result["options"])
-            self._generation = self.engine.generation
+            self._connection = connection
             if self._mover is None and self.start is None and not self.moves:
                 self._mover = ([], None if result["to_move"] == "chance" else result["to_move"])
         return Place(self.name, self.rules, self.start, tuple(self.moves), self._opening["session"])
@@ -114,7 +116,7 @@ class AsyncGame(AsyncClosing):
             limit, mode="move", searchmoves=searchmoves, excludemoves=excludemoves, options=options, events=(),
             queue=queue, timeout=timeout,
         )
-        return await analysis.result()
+        return await analysis.answer()
 
     async def play(self, *moves: str) -> Position:
         """Plays the moves if they are legal, and returns what the rules say of the position then."""
@@ -122,7 +124,7 @@ class AsyncGame(AsyncClosing):
         self.moves += moves
         try:
             return await self.inspect()
-        except PlydError:
+        except BaseException:
             self.moves = before
             raise
 
@@ -132,9 +134,9 @@ class AsyncGame(AsyncClosing):
 
     async def close(self) -> None:
         """Closes the session."""
-        if self._generation == self.engine.generation:
+        connection, self._connection = self._connection, None
+        if connection is not None and connection.lost is None:
             try:
-                await self.engine.request("close", session=self._opening["session"])
+                await self.engine.exchange(connection, "close", {"session": self._opening["session"]})
             except ConnectionLost:
                 pass  # the session ended with its connection
-        self._generation = 0

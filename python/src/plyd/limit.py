@@ -155,12 +155,13 @@ def given(times: dict[str, float | None]) -> Message:
 
 def answer_timeout(fields: Message, timeout: float) -> float | None:
     """How long to wait for the answer of a `go`, in seconds: None if its end is open."""
-    clock, limit = fields.get("clock"), fields.get("limit") or {}
-    known = [fields.get("hard_ms"), limit.get("time_ms")]
-    if clock is not None and clock.get("kind") == "per_move":
-        known.append(clock["ms"])
-    times = [ms for ms in known if ms is not None]
-    return max(0, min(times)) / 1000 + timeout if times else None
+    limit = fields.get("limit") or {}
+    times = [ms / 1000 for ms in (fields.get("hard_ms"), limit.get("time_ms")) if ms is not None]
+    # A ponder and an analysis heed no clock.
+    if fields["mode"] == "move":
+        times.append(allowed(fields))
+    least = min(times, default=math.inf)
+    return None if least == math.inf else max(0.0, least) + timeout
 
 
 def allowed(fields: Message) -> float:

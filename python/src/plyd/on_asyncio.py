@@ -47,6 +47,9 @@ class TaskInbox:
         self._queue.put_nowait(item)
 
     async def get(self, seconds: float | None) -> Item | None:
+        # What is there is taken even if no time is left; `wait_for` would not before Python 3.12.
+        if not self._queue.empty():
+            return self._queue.get_nowait()
         try:
             return await asyncio.wait_for(self._queue.get(), seconds)
         except asyncio.TimeoutError:
@@ -85,8 +88,9 @@ class TaskConnection(Connection):
         limit = wire.LINE_LIMIT
         if address.program:
             pipe = asyncio.subprocess.PIPE
+            # In a session of its own, Ctrl-C in a terminal does not reach it.
             self.process = await asyncio.create_subprocess_exec(
-                *address.program, stdin=pipe, stdout=pipe, limit=limit
+                *address.program, stdin=pipe, stdout=pipe, limit=limit, start_new_session=True
             )
             assert self.process.stdin is not None and self.process.stdout is not None
             self._input: asyncio.StreamWriter | AsyncWebSocket = self.process.stdin

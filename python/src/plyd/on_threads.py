@@ -98,8 +98,9 @@ class ThreadConnection(Connection):
 
     def _open(self, address: Address, timeout: float) -> None:
         if address.program:
+            # In a session of its own, Ctrl-C in a terminal does not reach it.
             self.process = subprocess.Popen(
-                address.program, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                address.program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
             )
             assert self.process.stdin is not None and self.process.stdout is not None
             self._input: IO[bytes] | SecureSocket | WebSocket = self.process.stdin

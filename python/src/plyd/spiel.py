@@ -73,7 +73,10 @@ class State:
     def action_to_string(self, action: int) -> str:
         """The text of a legal action; raises `ValueError` for any other."""
         if self.is_chance_node():
-            return self.position.chance[action].move
+            outcomes = self.position.chance
+            if not 0 <= action < len(outcomes):
+                raise ValueError(f"{action} is no outcome of chance")
+            return outcomes[action].move
         return self.position.legal[self._actions.legal.index(action)]
 
     def string_to_action(self, move: str) -> int:

@@ -29,7 +29,7 @@ def decode(line: bytes) -> Message:
     """A line as a message; raises `ProtocolError` for anything else."""
     try:
         message = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ProtocolError(f"no JSON from the server: {line[:64]!r}") from error
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise ProtocolError(f"no message from the server: {line[:64]!r}")
