@@ -8,8 +8,8 @@ import { count } from './words.js';
 /** Browsers slow down a page that changes its address more than a few times a second. */
 const SETTLE_MS = 250;
 
-/** Each game that was on the table since the page was loaded, by id, as it is now: any history entry of the game returns to that. */
-const games = new Map();
+/** The table of each game since the page was loaded, by the game's id, as it was last: any history entry of the game returns to that. */
+const tables = new Map();
 let entry = 0;
 let shown = '';
 let timer = 0;
@@ -114,20 +114,24 @@ let wanted = { search: location.search, hash: location.hash, id: history.state?.
 
 /**
  * @param {import('./tree.js').Game|null} game  on the table
- * @returns {object|null} what the address asks for, once
+ * @returns {object|null} what the address asked for when the page was loaded, until that is settled
  * @throws {Error} if it is no address of a game
  */
-export function takeWanted(game) {
-	const asked = wanted;
+export function readWanted(game) {
+	return !wanted || (game && wanted.id === game.id) ? null : readAddress(wanted);
+}
+
+/** What the page was asked for is on the table, or refused. */
+export function settleWanted() {
 	wanted = null;
-	return !asked || (game && asked.id === game.id) ? null : readAddress(asked);
 }
 
 /**
  * Makes the address that of the game on the table; another game is another entry of the browser's history.
- * @param {Function|null} begin  as above; null while there is no server to ask
+ * @param {object} saved  the table, as its `saved` gives it  @param {Function|null} begin  as above; null while there is no server to ask
  */
-export function showAddress(game, begin) {
+export function showAddress(saved, begin) {
+	const { game } = saved;
 	const brief = briefs.get(game.id);
 	latest = brief ? addressOf(game, brief) : `#game=${coded(game.game)}`;
 	if (game.id !== shown) {
@@ -140,12 +144,12 @@ export function showAddress(game, begin) {
 		clearTimeout(timer);
 		timer = setTimeout(() => write('replaceState', game.id), SETTLE_MS);
 	}
-	games.set(game.id, game);
+	tables.set(game.id, saved);
 	if (brief === undefined && begin) {
 		briefs.set(game.id, null);
 		briefOf(game, begin).then((found) => {
 			briefs.set(game.id, found);
-			if (shown === game.id) showAddress(games.get(game.id), null);
+			if (shown === game.id) showAddress(tables.get(game.id), null);
 		}).catch(() => briefs.delete(game.id));
 	}
 }
@@ -162,17 +166,17 @@ function write(how, id) {
 }
 
 /**
- * @param {(game: import('./tree.js').Game) => void} put  takes a game to which one returned
+ * @param {(saved: object) => void} restore  takes the table to which one returned
  * @param {(address: Location) => void} asked  takes an address that was typed in, or is from before the page was loaded
  */
-export function onReturn(put, asked) {
+export function onReturn(restore, asked) {
 	window.addEventListener('popstate', (event) => {
 		clearTimeout(timer);
-		const game = games.get(event.state?.id);
-		if (game) {
+		const saved = tables.get(event.state?.id);
+		if (saved) {
 			entry = event.state.entry;
-			shown = game.id;
-			put(game);
+			shown = saved.game.id;
+			restore(saved);
 			return;
 		}
 		// The browser has made the entry already; it becomes that of the game asked for.
@@ -182,10 +186,10 @@ export function onReturn(put, asked) {
 	});
 }
 
-/** The address asked for is refused: it becomes that of the game on the table again. */
-export function refuseAddress(game) {
+/** The address asked for is refused: it becomes that of the game on the table again. @param {object} saved  the table */
+export function refuseAddress(saved) {
 	isAsked = false;
-	if (!game) return;
-	games.set(game.id, game);
-	if (latest) write('replaceState', game.id);
+	if (!saved.game) return;
+	tables.set(saved.game.id, saved);
+	if (latest) write('replaceState', saved.game.id);
 }

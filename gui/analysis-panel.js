@@ -15,7 +15,7 @@ const REASONS = {
 const SHOWN_PLIES = 12;
 
 export class AnalysisPanel {
-	#toggle = el('button', { testid: 'analyse', 'aria-pressed': 'false', title: 'Key A' }, 'Analyse');
+	#toggle = el('button', { testid: 'analyse', title: 'Key A' }, 'Analyse');
 	#count = el('input.narrow', { type: 'number', min: 1, max: 20, step: 1, testid: 'multipv', 'aria-label': 'Lines' });
 	#whole = el('button', { testid: 'whole-game' }, 'Whole game');
 	#show = el('input', { type: 'checkbox', checked: true, id: 'show-line' });
@@ -67,6 +67,7 @@ export class AnalysisPanel {
 			const ply = Number(event.target.closest('[data-ply]')?.dataset.ply ?? 0);
 			if (line && ply > 0) table.walk(line.pv.slice(0, ply + 1));
 			else if (line && table.yours) table.play(line.move);
+			else if (line) table.explore(line.move);
 		});
 		this.#graph.addEventListener('click', (event) => {
 			const box = this.#graph.getBoundingClientRect();
@@ -154,7 +155,6 @@ export class AnalysisPanel {
 
 	draw() {
 		const { analysis, table } = this;
-		this.#toggle.setAttribute('aria-pressed', String(analysis.on));
 		this.#whole.textContent = analysis.progress ? `Stop (${analysis.progress.join('/')})` : 'Whole game';
 		this.#about.textContent = this.explorer?.said ?? this.#words();
 		// The colours are explained in the place of the search's figures, so that nothing moves.
@@ -163,6 +163,9 @@ export class AnalysisPanel {
 		// While a review runs, the analysis rests. Beside it, “Stop” could be taken for the end of the review.
 		this.#toggle.hidden = reviewing;
 		this.#toggle.textContent = reviewed ? 'Engine' : analysis.on ? 'Stop' : 'Analyse';
+		// A name that says what a press does cannot be “pressed” as well.
+		if (reviewed) this.#toggle.setAttribute('aria-pressed', String(analysis.on));
+		else this.#toggle.removeAttribute('aria-pressed');
 		const explored = this.explorer?.page?.moves.length > 1 && !reviewed && !analysis.all;
 		this.explorer?.draw(explored);
 		this.#lines.hidden = reviewed || explored;

@@ -3,6 +3,7 @@
  * Events: `change`.
  */
 import { ConnectionLost } from './plyd/errors.js';
+import { isAway } from './questions.js';
 import { positionOf } from './record.js';
 
 /** How long until the next try after another search took this one's place, or the server was overloaded. */
@@ -140,29 +141,41 @@ export class Analysis extends EventTarget {
 	 */
 	async wholeGame(ms) {
 		const { table } = this;
-		const { game } = table;
+		const { connection, game } = table;
 		this.#sweep += 1;
 		const sweep = this.#sweep;
 		const total = game.moves.length + 1;
 		this.progress = [0, total];
 		this.#follow();
-		try {
-			await table.ensureSession('analysis', {});
-			for (let ply = game.moves.length; ply >= 0 && sweep === this.#sweep; ply -= 1) {
+		let ply = game.moves.length;
+		// Another game may be on the table by now.
+		while (ply >= 0 && sweep === this.#sweep && table.game.root === game.root) {
+			try {
+				if (!connection.isOpen) {
+					await connection.opened();
+					continue;
+				}
+				await table.ensureSession('analysis', {});
 				const node = await table.inspect(ply, game);
 				if (!node.outcome && node.to_move !== 'chance') {
-					const best = await table.connection.go({
+					const best = await connection.go({
 						session: 'analysis', position: positionOf(game, ply), clock: { kind: 'per_move', ms }, queue: true,
 					});
+					if (best.reason === 'shutdown') throw new ConnectionLost('the server ends');
 					table.note(ply, node.to_move, best.lines[0]?.score, game);
-					// Another game may be on the table by now.
-					if (table.game.root !== game.root) break;
 				}
+				if (sweep !== this.#sweep) return;
 				this.progress = [total - ply, total];
+				ply -= 1;
 				this.#emit();
+			} catch (error) {
+				if (!isAway(error)) {
+					this.reason = error.message;
+					break;
+				}
+				// It goes on where it was, once the server is back. One that ends says so before it is gone.
+				if (connection.isOpen) await new Promise((resolve) => { connection.addEventListener('lost', resolve, { once: true }); });
 			}
-		} catch (error) {
-			if (!(error instanceof ConnectionLost)) this.reason = error.message;
 		}
 		if (sweep === this.#sweep) this.endSweep();
 	}

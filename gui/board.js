@@ -315,8 +315,13 @@ export class BoardView {
 	#down(event) {
 		if (event.button === 2) this.#drawn = this.#cellUnder(event);
 		if (event.button !== 0) return;
+		// A second finger ends what the first one began: together they play nothing.
+		if (this.#press && this.#press.id !== event.pointerId) {
+			this.#letGo();
+			return;
+		}
 		this.hand.press?.();
-		this.#press = { x: event.clientX, y: event.clientY, cell: this.#cellUnder(event), lifted: null };
+		this.#press = { id: event.pointerId, x: event.clientX, y: event.clientY, cell: this.#cellUnder(event), lifted: null };
 	}
 
 	#move(event) {
@@ -351,8 +356,9 @@ export class BoardView {
 			return;
 		}
 		const press = this.#press;
+		// It may be of another finger, somewhere on the page.
+		if (press?.id !== event.pointerId) return;
 		this.#letGo();
-		if (!press) return;
 		const [dx, dy] = [event.clientX - press.x, event.clientY - press.y];
 		if (Math.hypot(dx, dy) <= DRAG_PX) return;
 		const to = this.#cellUnder(event);

@@ -106,3 +106,6 @@ export function cellInput({ board, legal, play, changed, preview }) {
 		left: () => (chosen.length ? movesThrough(cells, chosen) : legal),
 	};
 }
+
+/** Whether a key is pressed for the browser or the system. Many keyboards have [ and ] only with Alt or AltGr. */
+export const isForBrowser = ({ key, ctrlKey, metaKey, altKey }) => metaKey || (altKey ? !'[]'.includes(key) : ctrlKey);

@@ -8,9 +8,11 @@ import { BoardView } from './board.js';
 import { handOf, inputOf } from './board-panel.js';
 import { cellsOf, change, drawn } from './changes.js';
 import { byId, el, prose } from './dom.js';
+import { isForBrowser } from './input.js';
 import { loadLook, lookOf, moveWords } from './looks.js';
 import { motionBetween, show } from './motion.js';
 import { isMoving } from './preferences.js';
+import { isAway } from './questions.js';
 import { PLAIN } from './symmetry.js';
 import { outcomeWords } from './words.js';
 
@@ -48,7 +50,7 @@ export class Lesson {
 	}
 
 	#key(event) {
-		if (!this.isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
+		if (!this.isOpen || isForBrowser(event)) return;
 		const { target } = event;
 		const isHere = this.#dialog.contains(target);
 		// What is typed elsewhere, as in a dialog above, is not for the lesson.
@@ -144,7 +146,8 @@ export class Lesson {
 
 	/** Begins a step; the current one begins anew. */
 	async #go(at) {
-		this.#at = at;
+		// “Back” may be pressed twice before the first step is there.
+		this.#at = Math.max(0, at);
 		this.#right = null;
 		this.#node = null;
 		await this.#reach([], null);
@@ -170,7 +173,11 @@ export class Lesson {
 			this.#draw();
 			if (node.to_move === 'chance') await this.#reach([...moves, drawn(node.chance, Math.random())], null);
 		} catch (error) {
-			this.#parts.said.textContent = error.message;
+			if (this.#step !== step) return;
+			const { again, said } = this.#parts;
+			this.#drawStep();
+			again.hidden = false;
+			said.textContent = isAway(error) ? 'The server is away. Try again when it is back.' : error.message;
 		}
 	}
 
@@ -201,13 +208,10 @@ export class Lesson {
 	}
 
 	#draw() {
-		const { lesson, by } = this.#about;
-		const { title } = this.#step;
-		const { tools, said, back, again, reveal, next, ...parts } = this.#parts;
+		const { by } = this.#about;
+		const { tools, said, next } = this.#parts;
 		const host = this.#host;
 		const node = this.#node;
-		parts.title.textContent = `How to play, ${this.#at + 1} of ${lesson.length}: ${title}`;
-		[...parts.texts.children].forEach((step, at) => step.classList.toggle('shown', at === this.#at));
 		const found = this.#motion;
 		this.#motion = null;
 		const overlay = this.#input?.overlay() ?? {};
@@ -226,12 +230,21 @@ export class Lesson {
 		if (focused) [...tools.children].find((button) => button.textContent === focused)?.focus();
 		said.textContent = this.#right === null ? '' : `${this.#verdict()}${node.outcome ? ` ${outcomeWords(node.outcome, by)}` : ''}`;
 		said.classList.toggle('wrong', this.#right === false);
+		this.#drawStep();
+		if (this.#right && !this.#dialog.contains(document.activeElement)) next.focus();
+	}
+
+	/** All but the board and what is done on it, so also without the server. */
+	#drawStep() {
+		const { lesson } = this.#about;
+		const { title, texts, back, again, reveal, next } = this.#parts;
+		title.textContent = `How to play, ${this.#at + 1} of ${lesson.length}: ${this.#step.title}`;
+		[...texts.children].forEach((step, at) => step.classList.toggle('shown', at === this.#at));
 		const isLast = this.#at + 1 === lesson.length;
 		back.disabled = this.#at === 0;
 		again.hidden = this.#right === null;
 		reveal.hidden = this.#right !== null || !this.#step.solutions.length;
 		next.textContent = isLast ? 'To the game' : this.#right ? 'Next' : 'Skip';
 		next.classList.toggle('primary', Boolean(this.#right));
-		if (this.#right && !this.#dialog.contains(document.activeElement)) next.focus();
 	}
 }

@@ -1,5 +1,5 @@
 /** Puts the page together: the connection, the table, and the parts that show it. */
-import { onReturn, readAddress, refuseAddress, showAddress, takeWanted, typed } from './address.js';
+import { onReturn, readAddress, readWanted, refuseAddress, settleWanted, showAddress, typed } from './address.js';
 import { Analysis } from './analysis.js';
 import { AnalysisPanel } from './analysis-panel.js';
 import { BoardPanel } from './board-panel.js';
@@ -7,6 +7,7 @@ import { LoadDialog, located, NewGameDialog } from './dialogs.js';
 import { byId, el } from './dom.js';
 import { download } from './download.js';
 import { HistoryPanel } from './history-panel.js';
+import { isForBrowser } from './input.js';
 import { layerSwitches } from './layers.js';
 import { loadLook, moveWords } from './looks.js';
 import { switches } from './preferences.js';
@@ -92,7 +93,7 @@ function draw() {
 	panel.draw();
 	const over = byId('outcome');
 	over.hidden = !table.outcome;
-	over.textContent = table.outcome ? outcomeWords(table.outcome, settled.get(game.game)?.by, you(table.seats)) : '';
+	over.textContent = table.outcome ? endWords(table.outcome) : '';
 	drawAfter();
 	teach();
 	const slider = byId('slider');
@@ -101,7 +102,7 @@ function draw() {
 	slider.setAttribute('aria-valuetext', `after ${game.cursor} of ${count(game.moves.length, 'ply')}`);
 	drawButtons();
 	keepTable();
-	showAddress(game, connection.isOpen && table.settled ? begun(game.game) : null);
+	showAddress(table.saved, connection.isOpen && table.settled ? begun(game.game) : null);
 }
 
 /** Clears the messages about another game. @param {string} id  of the game on the table */
@@ -197,7 +198,6 @@ function drawButtons() {
 	for (const mode of ['play', 'analyse']) button(`mode-${mode}`).setAttribute('aria-pressed', String(table.mode === mode));
 	button('pause').disabled = Boolean(outcome);
 	button('pause').textContent = table.paused ? 'Resume' : 'Pause';
-	button('pause').setAttribute('aria-pressed', String(table.paused));
 }
 
 /** How long a first press of "Resign" waits for the second. */
@@ -216,17 +216,18 @@ function doubt(node) {
 
 /** The second press resigns, as long as the position is the same. */
 function resign() {
-	const { game } = table;
-	if (doubted !== game.node) {
-		doubt(game.node);
+	const { node } = table.game;
+	if (doubted !== node) {
+		doubt(node);
 		announce('Press again to resign.');
 		return;
 	}
 	doubt(null);
 	table.resign();
-	play('end');
-	announce(outcomeWords(table.outcome, settled.get(game.game)?.by, you(table.seats)));
 }
+
+/** How a game ended, in the words of those who play it. */
+const endWords = (outcome) => outcomeWords(outcome, settled.get(table.game.game)?.by, you(table.seats));
 
 function announce(text) {
 	byId('status').textContent = text;
@@ -260,9 +261,13 @@ table.addEventListener('played', async (event) => {
 	byId('alert').hidden = true;
 	const words = moveWords(table.game.game, move);
 	const node = await table.inspect(ply + 1).catch(() => null);
-	const then = !node ? '' : node.outcome ? outcomeWords(node.outcome, settled.get(table.game.game)?.by)
+	const then = !node ? '' : node.outcome ? endWords(node.outcome)
 		: node.to_move === 'chance' ? '' : `${playerName(node.to_move)} to move.`;
 	announce(`${playerName(player)}: ${words}. ${then}`);
+});
+table.addEventListener('ended', () => {
+	play('end');
+	announce(endWords(table.outcome));
 });
 // Every unexpected error is shown; the page goes on.
 window.addEventListener('unhandledrejection', (event) => alert(event.reason?.message ?? String(event.reason), true));
@@ -286,7 +291,8 @@ async function opened() {
 		const games = connection.request('describe', { what: 'games' });
 		const [first] = connection.hello?.games ?? [];
 		if (!first) throw new Error('The server has no games.');
-		const isThere = await openAddress(() => takeWanted(table.game));
+		const isThere = await openAddress(() => readWanted(table.game));
+		settleWanted();
 		const isFirst = !isThere && !table.game && !wasHere();
 		if (!isThere && table.game) table.refresh();
 		else if (!isThere) {
@@ -299,7 +305,7 @@ async function opened() {
 		newGame.offer((await games).body);
 		// Load the rest now that the first board is drawn: later the server may be gone.
 		await Promise.all([import('./library.js'), import('./share.js'), import('./editor.js'),
-			import('./review-panel.js'), import('./after-game.js'), import('./values.js'), choosing]);
+			import('./review-panel.js'), import('./after-game.js'), import('./values.js'), import('./lesson.js'), choosing]);
 		mayTeach = true;
 		draw();
 	} catch (error) {
@@ -333,13 +339,13 @@ async function openAddress(read) {
 		return true;
 	} catch (error) {
 		if (!connection.isOpen) {
-			refuseAddress(table.game);
+			refuseAddress(table.saved);
 			throw error;
 		}
 		const rule = /^\/rules\/(.+)$/.exec(error.pointer ?? '');
 		const why = wanted && error.pointer
 			? `The game in the address cannot be shown: ${rule ? `${rule[1]}: ` : ''}${located(error).message}` : error.message;
-		refuseAddress(table.game);
+		refuseAddress(table.saved);
 		alert(why, false);
 		return false;
 	}
@@ -454,16 +460,18 @@ const KEYS = {
 	'[': 'back', ']': 'forward', Home: 'first', End: 'last', z: 'take-back', y: 'redo', h: 'hint',
 };
 document.addEventListener('keydown', (event) => {
-	if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+	if (event.defaultPrevented || isForBrowser(event)) return;
 	// A modal dialog takes all keys, even if nothing in it has the focus.
 	if (event.target.closest('input, select, textarea, dialog') || document.querySelector('dialog:modal')) return;
-	if (event.key === '/') moves.focus();
-	else if (event.key === 'b') board.board.focus();
-	else if (event.key.toLowerCase() === 'm' && table.mode === 'analyse') panel.review?.jump(event.shiftKey ? -1 : 1);
-	else if (event.key === 'v' && table.mode === 'analyse') panel.showValues(!analysis.all);
-	else if (event.key === 'a') setMode(table.mode === 'play' ? 'analyse' : 'play');
-	else if (KEYS[event.key] && !button(KEYS[event.key]).disabled) button(KEYS[event.key]).click();
-	else if (event.key === 'Escape' && board.cancelPremoves()) announce('The premove is cancelled.');
+	// With Caps Lock letters are capitals.
+	const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+	if (key === '/') moves.focus();
+	else if (key === 'b') board.board.focus();
+	else if (key === 'm' && table.mode === 'analyse') panel.review?.jump(event.shiftKey ? -1 : 1);
+	else if (key === 'v' && table.mode === 'analyse') panel.showValues(!analysis.all);
+	else if (key === 'a') setMode(table.mode === 'play' ? 'analyse' : 'play');
+	else if (KEYS[key] && !button(KEYS[key]).disabled) button(KEYS[key]).click();
+	else if (key === 'Escape' && board.cancelPremoves()) announce('The premove is cancelled.');
 	// Keys of the game work wherever the focus is, except those that move the focus or press buttons.
 	else if (event.target === document.body || /^(.|Arrow\w+)$/.test(event.key)) {
 		if (event.key === ' ' || !(board.key(event) || played.key(event.key))) return;
@@ -474,9 +482,9 @@ document.addEventListener('keydown', (event) => {
 // A running clock is the only thing that changes without an event.
 setInterval(() => { if (table.clock.running && table.clock.counts) seats.drawStrips(); }, 100);
 
-onReturn((game) => table.put(game), async (address) => {
+onReturn((saved) => table.restore(saved), async (address) => {
 	const isThere = await openAddress(() => readAddress(address)).catch((error) => alert(error.message, false));
-	if (!isThere && table.game) refuseAddress(table.game);
+	if (!isThere) refuseAddress(table.saved);
 });
 
 draw();

@@ -3,6 +3,7 @@
  * page.
  */
 import { change } from './changes.js';
+import { ConnectionLost } from './plyd/errors.js';
 import * as record from './record.js';
 
 /** What is asked about each position. */
@@ -11,6 +12,9 @@ export const WANT = ['to_move', 'outcome', 'legal', 'chance', 'board', 'text', '
 const OPTIONAL = ['decisive', 'book'];
 /** Positions that are remembered; each holds its board and its moves. */
 const KEPT = 200;
+
+/** Whether a request failed because the server is away, or about to go. */
+export const isAway = (error) => error instanceof ConnectionLost || error.code === 'shutting_down';
 
 export class Questions {
 	/** @type {Map<string, string>} what each open session of the server was opened with */

@@ -3,7 +3,8 @@ import { el } from './dom.js';
 import { moveWords } from './looks.js';
 import { moveNumber } from './record.js';
 import { you } from './opponents.js';
-import { ERRORS, ESTIMATED, isAway, lossOf, markOf, Review } from './review.js';
+import { isAway } from './questions.js';
+import { ERRORS, ESTIMATED, lossOf, markOf, Review } from './review.js';
 import { later } from './value.js';
 import { count, flipped, playerName, plural, viewWords } from './words.js';
 

@@ -8,6 +8,7 @@
  *   after?: Score, loss?: number, better?: object, depth?: number}} Reviewed  `ply` from 0; scores from the view of the one who moves
  */
 import { ConnectionLost } from './plyd/errors.js';
+import { isAway } from './questions.js';
 import { forfeitOutcome, nodesFrom, pathTo, positionOf, toEnd } from './record.js';
 import { atLeast, earlier, isExact, later, likelihood, ofAnyMove, ofEnd, ofLost, proofOf, resultOf, surer } from './value.js';
 
@@ -50,9 +51,6 @@ export function lossOf(before, after, decisive) {
 	if (could === null || does === null) return null;
 	return Math.max(0, could - does) * (Boolean(proofOf(before)) !== Boolean(proofOf(after)) ? MIXED : 1);
 }
-
-/** Whether a request failed because the server is away, or about to go. */
-export const isAway = (error) => error instanceof ConnectionLost || error.code === 'shutting_down';
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 

@@ -1,7 +1,8 @@
 /**
  * The table at which a game is played: the game itself, who plays which side, and what happens next. It asks the server
  * everything about rules and knows nothing of the page, which listens to its events: `change` (draw anew), `thinking` (a
- * search reported something), `played` (detail: {ply, move, player}), `trouble` (detail: an Error).
+ * search reported something), `played` (detail: {ply, move, player}), `ended` (by the clock or a resignation, so without a move),
+ * `trouble` (detail: an Error).
  *
  * Everything asynchronous belongs to one *turn*: whatever changes the position begins a new turn, and answers for an old one are
  * dropped. So after a lost connection it is enough to begin a new turn.
@@ -131,10 +132,11 @@ export class Table extends EventTarget {
 	#seat(game) {
 		if (this.game?.game === game) return;
 		this.view = PLAIN;
-		for (const seat of Object.values(this.seats)) {
-			const { level, threads } = seat.options;
-			seat.options = Object.fromEntries(Object.entries({ level, threads }).filter(([, value]) => value !== undefined));
-		}
+		// The seats before may be those of a game to which one returns, so they stay as they are.
+		const common = ({ kind, options: { level, threads } }) => ({
+			kind, options: Object.fromEntries(Object.entries({ level, threads }).filter(([, value]) => value !== undefined)),
+		});
+		this.seats = { p1: common(this.seats.p1), p2: common(this.seats.p2) };
 	}
 
 	/** The game as a line of a file. Without a server it lacks the result, which its moves hold all the same. */
@@ -184,6 +186,8 @@ export class Table extends EventTarget {
 		const turn = this.#turn;
 		clearTimeout(this.#timer);
 		this.#stopThinking();
+		// A hint that is still searched belongs to the turn that ends here.
+		if (this.hint && !this.hint.line) this.hint = null;
 		this.settled = false;
 		if (!this.game) return;
 		try {
@@ -245,6 +249,7 @@ export class Table extends EventTarget {
 		this.clock.pause(now);
 		Object.assign(this.game.node, { flag: player, clock: [...this.clock.left] });
 		this.refresh();
+		this.#emit('ended');
 	}
 
 	async #think(turn, player, shownAt) {
@@ -297,10 +302,13 @@ export class Table extends EventTarget {
 
 	#advance(move) {
 		const player = this.node.to_move;
-		this.game = record.played(this.game, move);
-		// In mode play a new move becomes the main line; in an analysis it is a variation.
+		// In mode play a new move becomes the main line and ends there, even one that was played before; in an analysis it is a variation.
+		const from = this.mode === 'play' ? record.cut(this.game) : this.game;
+		this.game = record.played(from, move);
 		if (this.mode === 'play') record.makeMain(this.game);
 		this.game.node.clock = [...this.clock.left];
+		// Where the game goes on, an earlier end of it by the clock or a resignation no longer counts.
+		if (record.isLive(from)) Object.assign(this.game.node, { flag: undefined, resigned: undefined });
 		this.hint = null;
 		this.dispatchEvent(new CustomEvent('played', { detail: { ply: this.game.cursor - 1, move, player } }));
 		this.refresh();
@@ -329,6 +337,7 @@ export class Table extends EventTarget {
 		this.clock.pause(performance.now());
 		Object.assign(this.game.node, { resigned: you(this.seats), clock: [...this.clock.left] });
 		this.refresh();
+		this.#emit('ended');
 	}
 
 	/** Plays a move for whoever is to move, to look at what follows: the game pauses, so no engine answers. @param {string} move */

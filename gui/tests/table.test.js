@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Analysis } from '../analysis.js';
+import { ConnectionLost } from '../plyd/errors.js';
 import { fresh, lookAt, played } from '../record.js';
 import { Review } from '../review.js';
 import { Table } from '../table.js';
@@ -53,6 +54,10 @@ class Server extends EventTarget {
 		return search;
 	}
 
+	go(fields) {
+		return this.analyse(fields);
+	}
+
 	/** Answers all that was asked for. */
 	answer() {
 		this.holds = false;
@@ -85,6 +90,7 @@ test('a game that was kept has its players’ options, whatever game was on the 
 	assert.ok(table.view.transpose);
 	table.put(fresh('g', {}, 's'));
 	assert.deepEqual(table.seats.p2.options, { level: 4 }, 'another game has options of its own');
+	assert.deepEqual(seats.p2.options, options, 'and the game before keeps its own');
 });
 
 test('what an analysis found belongs to the position that was searched', async () => {
@@ -165,6 +171,34 @@ test('a turn that a listener has ended starts nothing', async (t) => {
 	assert.equal(waiting(), 0);
 });
 
+test('an analysis of the whole game waits while the server is away, goes on where it was, and ends when told', async () => {
+	const server = new Server();
+	const table = await seated(server, fresh('g', {}, 's', ['a', 'b']));
+	const analysis = new Analysis(table, () => false);
+	analysis.wholeGame(1);
+	await settle();
+	server.searches[0].end(found(100));
+	await settle();
+	assert.deepEqual(analysis.progress, [1, 3]);
+	let back = () => {};
+	server.opened = () => new Promise((resolve) => { back = resolve; });
+	server.isOpen = false;
+	server.dispatchEvent(new Event('lost'));
+	server.searches[1].end(Promise.reject(new ConnectionLost('gone')));
+	await settle();
+	assert.deepEqual(analysis.progress, [1, 3]);
+	server.isOpen = true;
+	back();
+	await settle();
+	server.searches[2].end(found(200));
+	await settle();
+	assert.deepEqual([analysis.progress, table.game.scores[1].eval], [[2, 3], -200]);
+	analysis.endSweep();
+	server.searches[3].end(found(300));
+	await settle();
+	assert.equal(analysis.progress, null);
+});
+
 test('a game goes on when a move elsewhere is deleted, and pauses when one of its own is', async () => {
 	const table = await seated(new Server(), branched());
 	const [aside, main] = table.game.line[1].next;
@@ -179,4 +213,93 @@ test('a game goes on when a move elsewhere is deleted, and pauses when one of it
 	table.deleteNode(table.game.line[1]);
 	await settle();
 	assert.deepEqual([table.game.moves, table.game.cursor, table.paused], [[], 0, true]);
+});
+
+/** A game of a person, player 1, against an engine, in which each has made the move `a`. */
+async function answered(t) {
+	t.mock.timers.enable({ apis: ['setTimeout'] });
+	const server = new Server();
+	const seats = { ...people(), p2: { kind: 'engine', options: {} } };
+	const table = new Table(server, { game: fresh('g', {}, 's'), seats, mode: 'play' }, async () => {});
+	const answers = async () => {
+		server.searches.at(-1).end({ move: 'a', lines: [] });
+		await settle();
+		t.mock.timers.tick(1000);
+		await settle();
+	};
+	table.refresh();
+	await settle();
+	table.play('a');
+	await settle();
+	await answers();
+	assert.deepEqual(table.game.moves, ['a', 'a']);
+	return { server, table, answers };
+}
+
+test('the move that was taken back can be played again, and the engine answers it again', async (t) => {
+	const { server, table, answers } = await answered(t);
+	await table.takeBack();
+	await settle();
+	table.play('a');
+	await settle();
+	assert.equal(server.searches.length, 2, 'the engine was asked again');
+	await answers();
+	assert.deepEqual([table.game.moves, table.game.cursor, table.mover], [['a', 'a'], 2, 'p1']);
+});
+
+test('where somebody resigned the game goes on if it comes there again', async (t) => {
+	const { table, answers } = await answered(t);
+	let ended = 0;
+	table.addEventListener('ended', () => { ended += 1; });
+	table.resign();
+	await settle();
+	assert.deepEqual([table.outcome, ended], [{ winner: 'p2', by: 'resignation' }, 1]);
+	await table.takeBack();
+	await settle();
+	table.play('a');
+	await settle();
+	await answers();
+	assert.deepEqual([table.game.moves, table.outcome, table.yours], [['a', 'a'], null, true]);
+});
+
+test('where a time was up the game goes on if it comes there again; to look at it changes nothing', async (t) => {
+	t.mock.timers.enable({ apis: ['setTimeout'] });
+	let now = 0;
+	t.mock.method(performance, 'now', () => now);
+	const clock = { kind: 'increment', base_ms: 60, inc_ms: 0 };
+	const table = new Table(new Server(), { game: fresh('g', {}, 's'), seats: people(), mode: 'play', clock }, async () => {});
+	table.refresh();
+	await settle();
+	table.play('a');
+	await settle();
+	now = 100;
+	t.mock.timers.tick(100);
+	await settle();
+	const lost = { winner: 'p1', by: 'time' };
+	assert.deepEqual(table.outcome, lost);
+	table.goTo(0);
+	await settle();
+	table.setMode('analyse');
+	table.play('a');
+	await settle();
+	assert.deepEqual(table.outcome, lost);
+	table.setMode('play');
+	await table.takeBack();
+	await settle();
+	table.play('a');
+	await settle();
+	assert.deepEqual([table.outcome, table.clock.left, table.yours], [null, [60, 60], true]);
+});
+
+test('a hint that is still searched ends with its turn', async () => {
+	const server = new Server();
+	const table = await seated(server, fresh('g', {}, 's'), 'play');
+	table.askHint();
+	await settle();
+	assert.deepEqual(table.hint, { line: null });
+	table.pause(true);
+	await settle();
+	server.searches[0].end(found(100));
+	await settle();
+	assert.equal(table.hint, null);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import {
-  assertAccessible, byTest, inSettings, move, newGame, openIn, pageState, picture, quick, stage, turnOf, until, visit,
+  assertAccessible, byTest, inSettings, move, newGame, openIn, openNewGame, pageState, picture, profile, quick, stage, turnOf, until, visit,
 } from './support.mjs';
 
 const on = stage();
@@ -82,6 +82,52 @@ test('the address follows the ply; one that is bad is refused, and the board sta
   await until(page, (now) => now.game === 'isolation' && now.text === text);
   await page.goForward();
   await until(page, (now) => now.game === 'sudoku' && now.cursor === '1');
+  await page.context().close();
+});
+
+test('"back" returns to a game with its players, also in the list of games', async () => {
+  const page = await visit(on);
+  await quick(page);
+  const begin = async (side, begins) => {
+    await openNewGame(page, 'isolation', { width: side, height: side });
+    await byTest(page, 'begins').selectOption(begins);
+    await byTest(page, 'start-game').click();
+    await page.waitForSelector('#new-dialog', { state: 'hidden' });
+  };
+  await begin(6, 'p2');
+  assert.ok(await turnOf(page, 'p2', 0));
+  const { text } = await pageState(page);
+  await begin(5, 'p1');
+  await until(page, (now) => now.plies === '0' && now.toMove === 'p1');
+  await page.goBack();
+  await until(page, (now) => now.text === text);
+  assert.match(await page.locator('#strip-p1 .who').textContent(), /Engine/);
+  assert.match(await page.locator('#strip-p2 .who').textContent(), /Human/);
+  await move(page, 0);
+  assert.ok(await turnOf(page, 'p2', 2), 'the engine answers as player 1');
+  await byTest(page, 'library').click();
+  await page.waitForFunction(() => /3 moves · Engine[^–]* – Human/.test(document.querySelector('[data-testid="own-games"]')?.textContent));
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('a link is opened by the next connection if the first one breaks before its game is there', async () => {
+  let breaks = true;
+  const page = await openIn(await profile(on), `${on.server.url}#game=isolation&moves=d4_b3`, (fresh) => (
+    fresh.routeWebSocket(/\/ws$/, (socket) => {
+      const server = socket.connectToServer();
+      socket.onMessage((message) => {
+        if (!breaks || JSON.parse(message).cmd !== 'inspect') server.send(message);
+        else {
+          breaks = false;
+          socket.close();
+        }
+      });
+    })));
+  await until(page, (now) => now.game === 'isolation' && now.cursor === '2');
+  await addressIs(page, '#game=isolation&moves=d4_b3');
+  assert.ok(!breaks);
+  assert.deepEqual(page.faults, []);
   await page.context().close();
 });
 

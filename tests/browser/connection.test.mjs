@@ -33,6 +33,43 @@ for (const signal of ['SIGTERM', 'SIGKILL']) {
   });
 }
 
+test('a lesson says that the server is away, and goes on when it is back', async () => {
+  const page = await visit(on, {}, 'isolation');
+  await byTest(page, 'how-to-play').click();
+  const lesson = page.locator('#lesson');
+  await lesson.locator('.cell.target').first().waitFor();
+  const { port } = on.server;
+  await on.server.stop();
+  await until(page, (now) => now.connection === 'lost');
+  const said = async (step) => {
+    await page.waitForFunction((title) => document.getElementById('lesson-title').textContent.startsWith(title), `How to play, ${step} of`);
+    await page.waitForFunction(() => document.querySelector('[data-testid="lesson-said"]').textContent === 'The server is away. Try again when it is back.');
+    assert.equal(await byTest(page, 'lesson-back').isDisabled(), step === 1);
+    assert.ok(await byTest(page, 'lesson-next').textContent());
+  };
+  await byTest(page, 'lesson-next').click();
+  await said(2);
+  await byTest(page, 'lesson-back').click();
+  await said(1);
+  on.server = await serve(port);
+  await until(page, (now) => now.connection === 'open');
+  await byTest(page, 'lesson-again').click();
+  await lesson.locator('.cell.target').first().waitFor();
+  assert.equal(await byTest(page, 'lesson-said').textContent(), '');
+  await byTest(page, 'lesson-close').click();
+  // Opened while the server is away, it has its first step.
+  await on.server.stop();
+  await until(page, (now) => now.connection === 'lost');
+  await byTest(page, 'how-to-play').click();
+  await said(1);
+  on.server = await serve(port);
+  await until(page, (now) => now.connection === 'open');
+  await byTest(page, 'lesson-again').click();
+  await lesson.locator('.cell.target').first().waitFor();
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 test('a page that is loaded again has its game', async () => {
   const page = await visit(on);
   await quick(page);

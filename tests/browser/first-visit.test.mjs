@@ -184,6 +184,9 @@ test('after a game: rematch with sides swapped, a review, weaker and stronger op
   await newGame(page, 'isolation', { width: 4, height: 4 });
   assert.ok(await byTest(page, 'rematch').isHidden());
   await playOut(page);
+  // What is announced says it in the same words.
+  await page.waitForFunction(() => (
+    document.getElementById('status').textContent.endsWith(document.getElementById('outcome').textContent)));
   await picture(page, 'after-game');
   for (const size of [{ width: 390, height: 844 }, { width: 844, height: 390 }]) {
     await page.setViewportSize(size);

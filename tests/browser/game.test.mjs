@@ -77,6 +77,90 @@ test('arrow keys move the tiles wherever the focus is', async () => {
   await page.context().close();
 });
 
+test('keys of the page work with Caps Lock, and brackets with Alt', async () => {
+  const page = await visit(on);
+  await inSettings(page, () => byTest(page, 'seat-p2').selectOption('human'));
+  await newGame(page, 'isolation', {}, { moves: 'd4 b3' });
+  const press = (key, held = {}) => page.evaluate(([name, more]) => (
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true, ...more }))), [key, held]);
+  await until(page, (now) => now.cursor === '2');
+  await press('[', { altKey: true });
+  await until(page, (now) => now.cursor === '1');
+  await press(']', { altKey: true, ctrlKey: true });
+  await until(page, (now) => now.cursor === '2');
+  await press('Z');
+  await until(page, (now) => now.cursor === '1');
+  await press('Y');
+  await until(page, (now) => now.cursor === '2');
+  await press('A');
+  await until(page, (now) => now.mode === 'analyse');
+  // What the browser does with a key is left to it.
+  assert.ok(await press('a', { altKey: true }));
+  assert.equal((await pageState(page)).mode, 'analyse');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('a button whose name says what it does is not “pressed” as well', async () => {
+  const page = await visit(on);
+  await byTest(page, 'pause').click();
+  await byTest(page, 'mode-analyse').click();
+  for (const [name, label] of [['pause', 'Resume'], ['analyse', 'Stop']]) {
+    const shown = byTest(page, name);
+    assert.equal(await shown.textContent(), label);
+    assert.equal(await shown.getAttribute('aria-pressed'), null, name);
+  }
+  await page.context().close();
+});
+
+test('a line of the analysis can be played for an engine’s side, too', async () => {
+  const page = await visit(on);
+  await newGame(page, 'isolation', { preset: '11x9' }, { moves: 'd4 h6' });
+  await byTest(page, 'mode-analyse').click();
+  await byTest(page, 'back').click();
+  await until(page, (now) => now.cursor === '1' && now.toMove === 'p2');
+  const line = page.locator('[data-rank="1"]');
+  await line.waitFor();
+  await line.locator('.score').click();
+  await until(page, (now) => now.cursor === '2' && now.toMove === 'p1');
+  assert.equal(await byTest(page, 'pause').textContent(), 'Resume', 'no engine answers');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('two fingers on a board of slides play nothing, one finger does', async () => {
+  const page = await visit(on, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  await inSettings(page, () => byTest(page, 'seat-p2').selectOption('human'));
+  await newGame(page, 'ijk', { preset: 'v2-4x4' });
+  await page.locator('#tools [data-move]').first().waitFor();
+  const moves = await page.locator('#tools [data-move]').evaluateAll((all) => all.map((one) => one.dataset.move));
+  const box = await byTest(page, 'board').boundingBox();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const hand = await page.context().newCDPSession(page);
+  const touch = (type, ...points) => hand.send('Input.dispatchTouchEvent', {
+    type, touchPoints: points.map(([id, dx, dy]) => ({ id, x: x + dx, y: y + dy })),
+  });
+  const played = () => page.evaluate(() => (
+    JSON.parse(sessionStorage.getItem('plyd.table.3')).game.moves.filter((ply) => !ply.startsWith('~'))));
+  const way = moves.find((one) => /^[URDL]$/.test(one));
+  const [dx, dy] = { U: [0, -1], R: [1, 0], D: [0, 1], L: [-1, 0] }[way].map((step) => 90 * step);
+  // The second finger lies where a swipe of the first one would end.
+  await touch('touchStart', [0, 0, 0]);
+  await touch('touchStart', [0, 0, 0], [1, -dx, -dy]);
+  // The first one is lifted first.
+  await touch('touchMove', [1, -dx, -dy]);
+  await touch('touchEnd');
+  const before = await pageState(page);
+  assert.deepEqual(await played(), []);
+  await touch('touchStart', [0, 0, 0]);
+  await touch('touchMove', [0, dx, dy]);
+  await touch('touchEnd');
+  await until(page, (now) => Number(now.cursor) > Number(before.cursor) && now.toMove === 'p2');
+  assert.deepEqual(await played(), [way]);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 test('the flag of a person ends the game; taken back, the game goes on with its time', async () => {
   const page = await visit(on);
   await newGame(page, 'isolation', {});
@@ -84,7 +168,9 @@ test('the flag of a person ends the game; taken back, the game goes on with its 
   await inSettings(page, () => byTest(page, 'seat-p2').selectOption('human'));
   await move(page, 0);
   await until(page, (now) => now.over === 'true');
-  assert.match(await byTest(page, 'outcome').textContent(), /^Player 1 wins: player 2’s time is up/);
+  const outcome = await byTest(page, 'outcome').textContent();
+  assert.match(outcome, /^Player 1 wins: player 2’s time is up/);
+  assert.equal(await byTest(page, 'status').textContent(), outcome, 'it is said, too');
   const { cursor } = await pageState(page);
   await clickCell(page, '3,3');
   assert.equal(await page.locator('#board .target').count(), 0, 'no cell can be chosen any more');
