@@ -254,7 +254,8 @@ pub struct SearchLimits {
     pub depth: Option<u32>,
     /// The positions to visit.
     pub nodes: Option<u64>,
-    /// The time from the start of the search; the work of one node may exceed it.
+    /// The time from the start of the search. Within an iteration the clock is looked at every 1,024 nodes:
+    /// where a node is much work, a search takes longer. What it prepares before the first comes on top.
     pub time: Option<Duration>,
     /// How many lines to give, each with another first move; never more than there are moves.
     pub multipv: usize,

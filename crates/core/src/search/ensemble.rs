@@ -293,6 +293,7 @@ impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
                 return Some(End::Clock);
             }
             depth = next_depth(depth, limit);
+            budget.learn(&time);
             time.begin(clock::now_ns());
             let mut parts = undecided(candidates);
             let is_settled = parts.is_empty();
@@ -347,7 +348,8 @@ fn settle<G: Draw>(candidates: &mut [Candidate<G>], (low, high): (i64, i64)) {
     sort_by_key(candidates, |candidate| -i64::from(candidate.score().raw()));
 }
 
-/// The best candidates as lines, each continued as in the first of its drawn games.
+/// The best candidates as lines, each continued as in the first of its drawn games. A line is proven to be
+/// unbeaten only if every candidate ranked below it is proven no better.
 fn found<G: Draw>(
     game: &G,
     root: &Root<G>,
@@ -355,15 +357,21 @@ fn found<G: Draw>(
     multipv: usize,
     depth: u32,
 ) -> SearchResult<G::Move> {
-    let line = |candidate: &Candidate<G>| {
+    let line = |(rank, candidate): (usize, &Candidate<G>)| {
         let pv = match candidate.members.first() {
             Some(Member { drawn, roots, .. }) => with_outcomes(game, root, drawn, &roots.found().lines[0].pv),
             None => vec![candidate.mv],
         };
-        let value = candidate.proven.unwrap_or(Value::guess(candidate.score()));
+        let score = candidate.score();
+        let no_better =
+            |below: &Candidate<G>| below.proven.is_some_and(|value| value.at_most && value.score <= score);
+        let value = candidate.proven.map_or(Value::guess(score), |value| Value {
+            at_most: value.at_most && candidates[rank + 1..].iter().all(no_better),
+            ..value
+        });
         Variation { pv, depth, value: Some((value, Bound::Exact)) }
     };
-    SearchResult { lines: candidates.iter().take(multipv).map(line).collect() }
+    SearchResult { lines: candidates.iter().take(multipv).enumerate().map(line).collect() }
 }
 
 /// A line of a drawn game with what chance does in it.
@@ -397,7 +405,7 @@ impl<G: Draw, E: Evaluator<G>> Searcher<G> for Ensemble<G, E> {
         let mut roots = Roots::new(game, root, params);
         let until_nodes = FIRST_NODES.min(control.nodes_limit() / FIRST_PART);
         // So short a search is one thread's.
-        let mut budget = SearchBudget { until_nodes, threads: 1, ..SearchBudget::whole(control, &shared) };
+        let mut budget = SearchBudget { until_nodes, threads: 1, ..SearchBudget::planned(control, &shared) };
         let soft_ns = control.soft_ns();
         if soft_ns != UNLIMITED && !self.deterministic {
             let now_ns = clock::now_ns();

@@ -93,8 +93,8 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Iterate<G, E> {
         self.begin();
         let shared = AtomicU64::new(0);
         let mut roots = Roots::new(game, root, params);
-        let end =
-            self.search_within(game, root, &mut roots, &mut SearchBudget::whole(control, &shared), publish);
+        let mut budget = SearchBudget::planned(control, &shared);
+        let end = self.search_within(game, root, &mut roots, &mut budget, publish);
         (roots.found(), end.expect("a whole search ends for a reason"))
     }
 
@@ -154,6 +154,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
                 return Some(End::Clock);
             }
             let depth = next_depth(whole, limit);
+            budget.learn(&roots.time);
             roots.time.begin(clock::now_ns());
             let reached = self.deepen(game, root, roots, depth, budget, publish);
             if control.stopped() {

@@ -23,6 +23,8 @@ pub mod gate;
 mod helpers;
 mod horizon;
 pub mod iterate;
+#[cfg(test)]
+mod late_plan;
 pub mod one_ply;
 mod ordering;
 pub mod plain;
@@ -152,6 +154,8 @@ impl Control {
     }
 
     /// Sets when to start no further iteration and when to give up the running one ([`UNLIMITED`]: never).
+    /// A search that deepens and began without such a plan gives up the running one when it would start no
+    /// further one.
     ///
     /// The search may end before or after the soft deadline, unless that is the hard one.
     ///
@@ -182,12 +186,10 @@ impl Control {
     /// When the search is to end.
     #[must_use]
     pub(crate) fn deadlines(&self) -> Deadlines {
-        Deadlines {
-            armed_ns: self.armed_ns.load(Relaxed),
-            free_ns: self.free_ns.load(Relaxed),
-            soft_ns: self.soft_ns(),
-            hard_ns: self.hard_ns(),
-        }
+        // In another order than they are set in, so that a new plan is not taken to be as old as the last.
+        let (hard_ns, soft_ns) = (self.hard_ns(), self.soft_ns());
+        let (free_ns, armed_ns) = (self.free_ns.load(Relaxed), self.armed_ns.load(Relaxed));
+        Deadlines { armed_ns, free_ns, soft_ns, hard_ns }
     }
 
     /// When to start no further iteration.

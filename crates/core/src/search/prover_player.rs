@@ -40,7 +40,7 @@ impl<G: Game, P: Prover<G>> Searcher<G> for ProverPlayer<P> {
         let shared = AtomicU64::new(0);
         let mut thread = SearchThread::first(&SearchBudget {
             until_ns: control.soft_ns(),
-            ..SearchBudget::whole(control, &shared)
+            ..SearchBudget::planned(control, &shared)
         });
         let order = |mv| self.prover.order(game, &root.pos, mv);
         let line = |&mv| Variation { pv: vec![mv], depth: 1, value: None };

@@ -167,7 +167,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         let shared = AtomicU64::new(0);
         let known = at_sight(game, root, params, &self.prover);
         let mut work = Work { game, root, known, roots: Roots::new(game, root, params), publish };
-        let mut budget = SearchBudget { until_nodes: FIRST_NODES, ..SearchBudget::whole(control, &shared) };
+        let mut budget = SearchBudget { until_nodes: FIRST_NODES, ..SearchBudget::planned(control, &shared) };
         if let Some(left_ns) = self.left_ns(control) {
             budget.until_ns = clock::now_ns() + left_ns / FIRST_PART;
         }
@@ -296,12 +296,14 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         loop {
             let part_ns = self.left_ns(budget.control).map(|left_ns| left_ns / 100 * percent);
             let nodes = part_ns.map_or(turn, |part_ns| part_ns / 1000 * NODES_A_MS / 1000);
+            // The prover's part is its own: how long the search's best move stood means nothing to it.
+            let whole = SearchBudget { late_percent: None, ..*budget };
             let part = match part_ns {
-                Some(part_ns) => SearchBudget { until_ns: clock::now_ns() + part_ns, ..*budget },
+                Some(part_ns) => SearchBudget { until_ns: clock::now_ns() + part_ns, ..whole },
                 None => SearchBudget {
                     until_nodes: budget.nodes + turn,
                     until_clocked: !self.deterministic,
-                    ..*budget
+                    ..whole
                 },
             };
             if expected / HOPE <= nodes {
@@ -440,6 +442,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
             nodes: budget.nodes,
             shown: budget.shown,
             until_nodes,
+            late_percent: budget.late_percent,
             ..SearchBudget::whole(budget.control, budget.shared)
         };
         self.search.search_within(game, root, &mut roots, budget, &mut report)

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::game::{Game, Outcome, Side};
 use crate::score::{Score, Value};
 use crate::search::gate::Gate;
+use crate::search::time_manager::TimeManager;
 use crate::search::{Control, End, Stats, UNLIMITED, clock};
 
 /// Nodes between two looks at the clock and at limits that an update may change.
@@ -39,6 +40,9 @@ pub struct SearchBudget<'a> {
     pub wake: Option<&'a AtomicBool>,
     /// Whether the budget also ends when a search without a clock gets one.
     pub until_clocked: bool,
+    /// How much of a plan that is made while the search runs is taken, in percent: then its iterations, which
+    /// may be as long as it waited for a clock, are given up. None: they run to the hard deadline.
+    pub late_percent: Option<u64>,
     /// How many threads it may use.
     pub threads: usize,
     /// What earlier budgets showed of depths and table.
@@ -57,8 +61,22 @@ impl<'a> SearchBudget<'a> {
             until_ns: UNLIMITED,
             wake: None,
             until_clocked: false,
+            late_percent: None,
             threads: usize::MAX,
             shown: Stats::default(),
+        }
+    }
+
+    /// The same, ending in the planned time even if its clock begins in the middle of it.
+    pub(super) fn planned(control: &'a Control, shared: &'a AtomicU64) -> Self {
+        let late_percent = (!control.deadlines().are_planned()).then_some(100);
+        Self { late_percent, ..Self::whole(control, shared) }
+    }
+
+    /// Takes as much of such a plan as is known to be needed.
+    pub(super) fn learn(&mut self, time: &TimeManager) {
+        if let Some(percent) = &mut self.late_percent {
+            *percent = time.percent(&self.control.deadlines());
         }
     }
 
@@ -98,6 +116,8 @@ pub struct SearchThread<'a> {
     until_ns: u64,
     wake: Option<&'a AtomicBool>,
     until_clocked: bool,
+    /// [`SearchBudget::late_percent`].
+    pub(super) late_percent: Option<u64>,
     /// The nodes of all helpers so far: they add to it, the first thread reads it.
     shared: &'a AtomicU64,
     /// What the thread obeys at each node: that of the first thread for its helpers, the control's for all
@@ -139,7 +159,7 @@ enum Role {
 pub(super) enum Reached {
     /// The node limit.
     Nodes,
-    /// The hard deadline.
+    /// The hard deadline, or the end of a plan that came late.
     Clock,
     /// The end of the budget.
     Budget,
@@ -166,7 +186,16 @@ impl<'a> SearchThread<'a> {
     #[must_use]
     pub fn first(budget: &SearchBudget<'a>) -> Self {
         let SearchBudget {
-            control, shared, nodes, until_nodes, until_ns, wake, until_clocked, shown, ..
+            control,
+            shared,
+            nodes,
+            until_nodes,
+            until_ns,
+            wake,
+            until_clocked,
+            late_percent,
+            shown,
+            ..
         } = *budget;
         Self {
             control,
@@ -174,6 +203,7 @@ impl<'a> SearchThread<'a> {
             until_ns,
             wake,
             until_clocked,
+            late_percent,
             shared,
             gate: control.gate(),
             role: Role::First,
@@ -245,7 +275,7 @@ impl<'a> SearchThread<'a> {
             self.next_look = (self.nodes + LOOK_EVERY).min(limit.min(self.until_nodes).max(self.nodes));
             if self.total() >= limit {
                 self.reached = Some(Reached::Nodes);
-            } else if now >= self.control.hard_ns() {
+            } else if now >= self.end_ns() {
                 self.reached = Some(Reached::Clock);
             } else if self.nodes >= self.until_nodes
                 || now >= self.until_ns
@@ -260,6 +290,12 @@ impl<'a> SearchThread<'a> {
                 self.control.read_cpu(now);
             }
         }
+    }
+
+    /// When the running iteration is given up.
+    fn end_ns(&self) -> u64 {
+        let late = self.late_percent.map(|percent| self.control.deadlines().end_ns(percent));
+        late.unwrap_or_else(|| self.control.hard_ns())
     }
 
     /// The nodes of all threads, as far as they are known here.

@@ -22,6 +22,28 @@ pub(crate) struct Deadlines {
     pub hard_ns: u64,
 }
 
+impl Deadlines {
+    /// Whether time that is left counts: if the soft deadline is the hard one, all the time is to be used.
+    #[must_use]
+    pub(super) const fn are_planned(&self) -> bool {
+        self.soft_ns < self.hard_ns
+    }
+
+    /// When a search ends that takes so many percent of the planned time.
+    #[must_use]
+    pub(super) fn end_ns(&self, percent: u64) -> u64 {
+        if !self.are_planned() {
+            return self.hard_ns;
+        }
+        let taken = (self.planned_ns() / 100).saturating_mul(percent);
+        self.armed_ns.saturating_add(taken).max(self.free_ns).min(self.hard_ns)
+    }
+
+    const fn planned_ns(&self) -> u64 {
+        self.soft_ns.saturating_sub(self.armed_ns)
+    }
+}
+
 /// What the iterations of one search say about the time that it needs.
 #[derive(Clone, Debug)]
 pub(super) struct TimeManager {
@@ -70,18 +92,16 @@ impl TimeManager {
     /// the soft deadline is stretched or shrunk, and no iteration begins that cannot finish its first move.
     #[must_use]
     pub(super) fn is_over(&self, deadlines: &Deadlines, now_ns: u64) -> bool {
-        let &Deadlines { armed_ns, free_ns, soft_ns, hard_ns } = deadlines;
-        if soft_ns >= hard_ns {
-            return now_ns >= soft_ns;
+        if !deadlines.are_planned() {
+            return now_ns >= deadlines.soft_ns;
         }
-        let planned = soft_ns.saturating_sub(armed_ns);
-        let taken = (planned / 100).saturating_mul(self.percent(armed_ns, planned));
-        let end = armed_ns.saturating_add(taken).max(free_ns).min(hard_ns);
-        now_ns >= end || now_ns.saturating_add(self.first_move_ns()) > hard_ns
+        let end = deadlines.end_ns(self.percent(deadlines));
+        now_ns >= end || now_ns.saturating_add(self.first_move_ns()) > deadlines.hard_ns
     }
 
-    /// The share of the planned time that the search takes, in percent.
-    fn percent(&self, armed_ns: u64, planned: u64) -> u64 {
+    /// The share of the planned time that the search takes, in percent; if nothing is planned yet, of a plan
+    /// that is made next.
+    pub(super) fn percent(&self, deadlines: &Deadlines) -> u64 {
         if self.is_forced {
             // Enough for a line with a reply, which can be pondered.
             return 5;
@@ -92,8 +112,10 @@ impl TimeManager {
         if self.drop >= DROP {
             return 150;
         }
+        // A plan that is made next finds a move that stood since before it.
+        let planned = if deadlines.are_planned() { deadlines.planned_ns() } else { u64::MAX };
         // Iterations grow about fourfold: a move that stood since the 30th part of the time stood for three.
-        match planned / self.changed_ns.saturating_sub(armed_ns).max(1) {
+        match planned / self.changed_ns.saturating_sub(deadlines.armed_ns).max(1) {
             30.. => 50,
             8.. => 75,
             2.. => 100,
@@ -154,6 +176,35 @@ mod tests {
                 }
                 let end = (0..=1000).find(|&ms| time.is_over(&deadlines, at(ms)));
                 assert_eq!(end, Some(expected), "{what}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_plan_that_is_made_late_is_taken_by_the_same_rules() {
+        let unplanned = [(0, u64::MAX, u64::MAX), (5, u64::MAX, u64::MAX), (0, 900 * MS, 900 * MS)];
+        for (armed_ns, soft_ns, hard_ns) in unplanned {
+            let before = Deadlines { armed_ns, free_ns: 0, soft_ns, hard_ns };
+            // What happened as above, whether the move is forced, and the percentage.
+            let table: [(&[Iteration], bool, u64); 4] = [
+                (&[(4, false, 0), (800, false, 0)], false, 50),
+                (&[(4, false, 3), (800, true, 1)], false, 150),
+                (&[(4, false, 3), (800, false, -3)], false, 250),
+                (&[(4, false, 0)], true, 5),
+            ];
+            for (iterations, is_forced, percent) in table {
+                let mut time = TimeManager::new(0);
+                for &(ms, is_same, units) in iterations {
+                    time.learn(is_same, Score::eval(units * 1000), is_forced, ms * MS);
+                }
+                assert_eq!(time.percent(&before), percent);
+                assert_eq!(before.end_ns(percent), hard_ns);
+                for (free_ns, end) in [(0, 1000 + percent), (1300 * MS, (1000 + percent).max(1300))] {
+                    let (armed_ns, soft_ns, hard_ns) = (1000 * MS, 1100 * MS, 1200 * MS);
+                    let planned = Deadlines { armed_ns, free_ns, soft_ns, hard_ns };
+                    assert_eq!(time.percent(&planned), percent);
+                    assert_eq!(planned.end_ns(percent), end.min(1200) * MS);
+                }
             }
         }
     }

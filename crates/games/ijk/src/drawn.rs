@@ -143,16 +143,18 @@ impl<B: Board, E: Evaluator<Ijk<true, B>>> Evaluator<Drawn<B>> for Within<E> {
 mod tests {
     use super::super::eval::Lead;
     use std::collections::HashMap;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
     use super::super::notation::Layout;
     use super::super::oracle;
     use super::super::variant::Variant;
     use super::*;
-    use plyd_core::game::{Root, Rules, Side};
+    use plyd_core::game::{Notation, Root, Rules, Side};
     use plyd_core::options::Options;
     use plyd_core::search::ensemble::Ensemble;
     use plyd_core::search::iterate::Iterate;
-    use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher};
+    use plyd_core::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, clock};
 
     fn game(size: i64) -> Ijk<true> {
         capped(size, 30_000)
@@ -252,6 +254,20 @@ mod tests {
     }
 
     #[test]
+    fn a_proven_move_before_moves_that_may_be_better_proves_no_draw() {
+        let (game, text) = (game(4), "EDDe/BCCd/DBBE/CDD. -");
+        let pos = Layout::parse(text).unwrap().position(&game).unwrap();
+        for multipv in [1, 4] {
+            let (found, end) = answer(&game, text, multipv, 50_000);
+            assert_eq!((game.move_text(&pos, found.lines[0].pv[0]).as_str(), end), ("U", End::Limit));
+            // That move does draw.
+            let (value, bound) = found.lines[0].value.unwrap();
+            assert!(value.at_least && value.score == Score::DRAW && bound == Bound::Exact, "{value:?}");
+            assert!(!value.is_decided(), "{value:?}");
+        }
+    }
+
+    #[test]
     fn the_search_of_the_game_itself_goes_on_when_drawn_games_are_decided() {
         // An eighth of the nodes does not prove the draw by the cap; the drawn games see it at once.
         let game = capped(2, 2);
@@ -269,6 +285,49 @@ mod tests {
         let mut player = Ensemble::new(&game, Lead::default(), &options());
         player.search(&game, &Root::new(pos), &SearchParams { moves, multipv: 1 }, &control, &mut |_| ());
         assert_eq!(control.stats().nodes, 200_000);
+    }
+
+    /// An evaluation that makes a plan which ends at once, in the middle of the drawn games.
+    #[derive(Clone)]
+    struct Alarm {
+        control: Arc<Control>,
+        evaluated: Arc<AtomicU64>,
+    }
+
+    impl Alarm {
+        const AT: u64 = 300_000;
+    }
+
+    impl Evaluator<Ijk<true>> for Alarm {
+        fn evaluate(&self, game: &Ijk<true>, pos: &Position, ctx: &Context<Move>) -> Score {
+            if self.evaluated.fetch_add(1, Relaxed) + 1 == Self::AT {
+                let now = clock::now_ns();
+                self.control.set_deadlines(now, now + 3_600_000_000_000);
+            }
+            Lead::default().evaluate(game, pos, ctx)
+        }
+
+        fn range(&self) -> (i32, i32) {
+            Evaluator::<Ijk<true>>::range(&Lead::default())
+        }
+    }
+
+    #[test]
+    fn a_plan_that_is_made_in_the_middle_of_the_drawn_games_is_kept() {
+        let game = game(4);
+        let pos = Layout::parse("AbcD/b.aA/c..d/A... +").unwrap().position(&game).unwrap();
+        let mut moves = Vec::new();
+        game.moves(&pos, &mut moves);
+        let (control, evaluated) = (Arc::new(Control::default()), Arc::new(AtomicU64::new(0)));
+        control.set_limits(Some(8 * Alarm::AT), None);
+        let alarm = Alarm { control: Arc::clone(&control), evaluated: Arc::clone(&evaluated) };
+        let mut player = Ensemble::new(&game, alarm, &options());
+        let params = SearchParams { moves, multipv: 1 };
+        let (found, end) = player.search(&game, &Root::new(pos), &params, &control, &mut |_| ());
+        // It is seen at the next look at the clock, 1,024 nodes later at most.
+        let evaluated = evaluated.load(Relaxed);
+        assert!((Alarm::AT..Alarm::AT + 1200).contains(&evaluated), "{evaluated}");
+        assert!(end == End::Clock && found.lines[0].depth > 4, "{end:?}, {found:?}");
     }
 
     #[test]
@@ -378,6 +437,10 @@ mod tests {
                         let range = after(&game, &pos, line.pv[0], &mut known);
                         assert_eq!(range, [side * result; 2], "{}: {line:?}", oracle.text());
                         claims[(result + 1) as usize] += 1;
+                        if line == &found.lines[0] {
+                            let range = certain(&game, &pos, &mut known);
+                            assert_eq!(range, [side * result; 2], "{}: {found:?}", oracle.text());
+                        }
                     }
                 }
             });

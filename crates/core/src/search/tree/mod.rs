@@ -114,7 +114,7 @@ impl<G: Game> Searcher<G> for Tree<G> {
         let first_node = store.add(0, false).expect("there is room for a node");
         debug_assert_eq!(first_node, NodeId::ROOT);
         let shared = AtomicU64::new(0);
-        let mut budget = SearchBudget::whole(control, &shared);
+        let mut budget = SearchBudget::planned(control, &shared);
         let mut buffers = std::mem::take(&mut self.buffers);
         let mut growth = self.growth(game, root, &store, SearchThread::first(&budget), &mut buffers);
         growth.look_at_root(&root.pos, &params.moves);
@@ -207,6 +207,7 @@ impl<G: Game> Tree<G> {
         publish: &mut dyn FnMut(&SearchResult<G::Move>),
     ) -> Option<End> {
         let control = budget.control;
+        budget.learn(&batch.time);
         let mut growth = self.growth(game, root, store, SearchThread::first(budget), buffers);
         let mut lines = self.lines(store, params, batch.reported);
         let halt = Gate::default();
@@ -244,6 +245,8 @@ impl<G: Game> Tree<G> {
                     let now = clock::now_ns();
                     let (is_same, score, is_forced) = lines.progress();
                     batch.time.learn(is_same, score, is_forced, now);
+                    budget.learn(&batch.time);
+                    growth.thread.late_percent = budget.late_percent;
                     if batch.time.is_over(&control.deadlines(), now) {
                         return Some(End::Clock);
                     }
