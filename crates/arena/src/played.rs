@@ -57,7 +57,7 @@ pub struct Part {
 }
 
 /// A game that was not played to an end and does not count, though nobody forfeits it: the server of a player
-/// was overloaded when a move was due, as often as the game was begun.
+/// was overloaded when the game was to begin or a move was due, as often as it was tried.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unplayed {
     /// The game's number in the match, from 1.

@@ -13,6 +13,7 @@ use super::forfeit::ForfeitReason;
 use super::game::Table;
 use super::matches::Match;
 use super::played::{Entrant, Part, PlayedGame, Unplayed};
+use super::player::Player;
 use super::schedule::ScheduledGame;
 
 /// How often a game is begun if a player's server is overloaded meanwhile.
@@ -42,21 +43,24 @@ impl Match {
 
     /// What the records of its games say about the match, if it is played in shards.
     fn part(&self) -> Option<Part> {
-        let entrants = self.players.iter().enumerate();
         Some(Part {
             shard: self.shard?,
             format: self.schedule.format(),
             games: self.schedule.games(),
             rules: self.rules.clone(),
-            players: entrants
-                .map(|(index, player)| Entrant {
-                    index,
-                    name: player.name.clone(),
-                    build: player.build.clone(),
-                })
-                .collect(),
+            players: self.all_entrants(),
             openings: self.openings_hash(),
         })
+    }
+
+    /// All players, as records name them.
+    fn all_entrants(&self) -> Vec<Entrant> {
+        let entrant = |(index, player): (usize, &Player)| Entrant {
+            index,
+            name: player.name.clone(),
+            build: player.build.clone(),
+        };
+        self.players.iter().enumerate().map(entrant).collect()
     }
 
     /// A hash of all openings.
@@ -78,11 +82,12 @@ impl Match {
         let mut table = Table::new(self, 0, &self.none_crashed());
         (0..self.players.len()).try_for_each(|index| {
             let player = self.players[index].name.clone();
-            table.begin(index, self.seed.0).map_err(|reason| StartError { player, reason })
+            table.begin(index, self.seed.0).map_err(|why| StartError { player, reason: why.into() })
         })
     }
 
-    /// Whether a game that was played before belongs to this match.
+    /// Whether a game that was played before belongs to this match. Of a shard's game the hash of all
+    /// openings is not compared, which takes long: compare it with [`openings_hash`](Self::openings_hash).
     ///
     /// # Errors
     /// What does not fit, for people.
@@ -116,7 +121,15 @@ impl Match {
         let same_opening = record.start == opening.start_text()
             && game.opening == opening.played().len()
             && record.moves.starts_with(opening.played());
+        // Shards of a match of another size could never be merged.
+        let of_part = |differs: &dyn Fn(&Part) -> bool| game.part.as_ref().is_some_and(differs);
+        let (size, format) = (self.schedule.games(), self.schedule.format());
         let differs = match () {
+            () if of_part(&|part| part.games != size || part.format != format) => {
+                "is of a match of another number of games, or of others who meet"
+            }
+            () if of_part(&|part| part.rules != self.rules) => "is of a match with other rules",
+            () if of_part(&|part| part.players != self.all_entrants()) => "is of a match with other players",
             () if record.game != self.game.name => "is of another game",
             () if record.rules != bridge::rules(&opening.rules()) => "has other rules",
             () if game.seed != self.seed => "has another seed",
@@ -206,4 +219,45 @@ fn attempt(
         game = table.play(scheduled);
     }
     game
+}
+
+#[cfg(test)]
+mod tests {
+    use plyd_core::play::Position;
+    use plyd_protocol::Settings;
+
+    use super::*;
+    use crate::referee::Play;
+    use crate::{Address, Shard};
+
+    /// The first of two shards of a match of so many openings among players of these names.
+    fn shard(openings: usize, names: &[&str]) -> Match {
+        let start = Position::start(&plyd_core::nim::ENTRY);
+        let players = names.iter().map(|&name| Player::new(name, Address::Tcp("nowhere:1".into())));
+        let openings = vec![start.root().clone(); openings];
+        Match { shard: Shard::new(0, 2), ..Match::new(start.game(), players.collect(), openings) }
+    }
+
+    #[test]
+    fn a_shard_does_not_go_on_with_games_of_a_match_of_another_size() {
+        let first = shard(2, &["a", "b"]);
+        let scheduled = first.schedule.game(0).unwrap();
+        let played = Play::new(first.terms(scheduled)).into_played(1, first.seed, first.entrants(scheduled));
+        let game = PlayedGame { part: first.part(), ..played };
+        assert_eq!(first.owns(&game), Ok(()));
+        let mut ruled = shard(2, &["a", "b"]);
+        ruled.rules = Settings::from_iter([("most", 4)]);
+        for (other, words) in [
+            (shard(4, &["a", "b"]), "another number of games"),
+            (shard(2, &["a", "b", "c"]), "another number of games"),
+            (ruled, "other rules"),
+            (Match { shard: None, ..shard(2, &["a", "b"]) }, "instead of the whole match"),
+        ] {
+            let error = other.owns(&game).unwrap_err();
+            assert!(error.starts_with("game 1 ") && error.contains(words), "{words}: {error}");
+        }
+        // With a higher number of games a whole match goes on.
+        let whole = PlayedGame { part: None, ..game };
+        assert_eq!(Match { shard: None, ..shard(4, &["a", "b"]) }.owns(&whole), Ok(()));
+    }
 }

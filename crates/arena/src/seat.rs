@@ -27,6 +27,12 @@ const SESSION: &str = "match";
 /// after the farewell at the end of the match, before it is killed.
 const EXIT: Duration = Duration::from_secs(1);
 
+/// When a `newgame` is sent again to a server that is overloaded and does not say when.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// The shortest pause before it is.
+const LEAST_RETRY: Duration = Duration::from_millis(1);
+
 /// Longer than any game.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
 
@@ -51,13 +57,25 @@ pub(super) struct Answer {
     pub(super) at: Instant,
 }
 
-/// Why there is no answer to a request for a move.
+/// Why there is no answer to a request for a game or a move.
 pub(super) enum NoReply {
     /// The player failed.
     Forfeit(ForfeitReason),
     /// Its server was overloaded each time that it was asked: nobody is to blame, but the game cannot go on.
     /// Says for how long, for people.
     Overloaded(String),
+}
+
+impl From<NoReply> for ForfeitReason {
+    /// What keeps a player from playing at all.
+    fn from(why: NoReply) -> Self {
+        match why {
+            NoReply::Forfeit(reason) => reason,
+            NoReply::Overloaded(message) => {
+                Self::new(ForfeitKind::Protocol, format!("its server was overloaded {message}"))
+            }
+        }
+    }
 }
 
 impl From<ForfeitReason> for NoReply {
@@ -79,17 +97,29 @@ impl<'m> Seat<'m> {
     }
 
     /// Begins a game, with nothing left of the game before; first starts the process, or connects, if
-    /// necessary.
+    /// necessary. A server that is overloaded is asked again until the referee's timeout is over.
     ///
     /// # Errors
-    /// How the player failed; its process is killed.
-    pub(super) fn new_game(&mut self, seed: u64) -> Result<(), ForfeitReason> {
+    /// How the player failed, and then its process is killed; or that its server was overloaded for so long.
+    pub(super) fn new_game(&mut self, seed: u64) -> Result<(), NoReply> {
         let game = self.the_match.game.name.to_owned();
         let (rules, options) = (self.the_match.rules.clone(), self.player.options.clone());
         let new_game = NewGame { session: SESSION.to_owned(), game, rules, options, seed: Some(Seed(seed)) };
-        let (_, answer) = self.ask(Command::NewGame(new_game), None, Duration::ZERO)?;
-        self.has_session =
-            agreed("newgame", answer.said).map_err(|reason| self.fail(reason))? == Agreed::Done;
+        let (new_game, began) = (Command::NewGame(new_game), Instant::now());
+        let said = loop {
+            let (_, ReceivedMessage { at, said }) = self.ask(new_game.clone(), None, Duration::ZERO)?;
+            let refused = match said {
+                PlayerMessage::Error(refused) if refused.is_overload() => ErrorMessage::from(refused),
+                said => break said,
+            };
+            let pause = refused.retry_ms.map_or(RETRY, Duration::from_millis).max(LEAST_RETRY);
+            let spent = at.saturating_duration_since(began);
+            if spent.saturating_add(pause) >= self.the_match.strictness.timeout {
+                return Err(NoReply::Overloaded(format!("for {spent:?}: {}", refused.message)));
+            }
+            std::thread::sleep(pause);
+        };
+        self.has_session = agreed("newgame", said).map_err(|reason| self.fail(reason))? == Agreed::Done;
         Ok(())
     }
 

@@ -357,8 +357,12 @@ impl<'t> Taking<'t> {
 
 /// The file of the match's games; those that it has already are added to the totals.
 fn archive(path: &Path, the_match: &Match, totals: &mut Totals) -> Result<Archive, Failure> {
+    let openings = the_match.shard.map(|_| the_match.openings_hash());
     let opened = Archive::open(path, |game: PlayedGame| {
         the_match.owns(&game)?;
+        if game.part.as_ref().map(|part| part.openings) != openings {
+            return Err(format!("game {} is of a match with other openings", game.number));
+        }
         if !totals.played.insert(game.number) {
             return Err(format!("game {} is there twice", game.number));
         }

@@ -96,6 +96,7 @@ impl<O: Write> Stub<O> {
             "begins with another" => self.send(json!({ "type": "result", "id": id, "of": "ping" })),
             "begins with nothing" => self.send(json!({ "type": "result", "of": "newgame" })),
             "begins never" => Ok(()),
+            "begins busy" if !self.games.is_multiple_of(3) => self.send(overloaded(id)),
             _ => self.send(new_game(id)),
         }
     }
@@ -156,6 +157,11 @@ impl<O: Write> Stub<O> {
                 }
             }
             "full" => self.send(overloaded(id))?,
+            "full for ever" => {
+                let mut message = overloaded(id);
+                message["retry_ms"] = 1_000_000_000_000_u64.into();
+                self.send(message)?;
+            }
             "full at first" if self.games == 1 => self.send(overloaded(id))?,
             "deaf" => {
                 let mut message = error(id, "what?");

@@ -12,6 +12,12 @@ use serde_json::Value;
 
 use super::Reply;
 
+/// The longest name of an incident that is kept, in characters.
+const INCIDENT: usize = 100;
+
+/// The most characters that are kept of what an error says: it is recorded, and sent to the opponent.
+const MESSAGE: usize = 500;
+
 /// A message, by its type.
 ///
 /// ```
@@ -117,7 +123,8 @@ impl Best {
     pub fn after(self, time: Duration) -> Reply {
         let own = self.own_time();
         let score = self.score();
-        Reply { own, score, incident: self.incident, ..Reply::new(self.mv, time) }
+        let incident = self.incident.map(|text| bounded(text, INCIDENT));
+        Reply { own, score, incident, ..Reply::new(self.mv, time) }
     }
 
     /// The score of the move, from the player's view.
@@ -141,6 +148,11 @@ impl RequestResult {
 }
 
 impl Refused {
+    /// Whether it says that its server is overloaded.
+    pub(crate) fn is_overload(&self) -> bool {
+        self.code.as_deref().and_then(ErrorCode::named) == Some(ErrorCode::Overloaded)
+    }
+
     /// Whether it names no request.
     pub(crate) fn is_about_no_request(&self) -> bool {
         self.id.is_none()
@@ -148,11 +160,13 @@ impl Refused {
 }
 
 impl From<Refused> for ErrorMessage {
-    /// An error whose code the protocol does not know becomes `Internal`.
+    /// An error whose code the protocol does not know becomes `Internal`. Long texts are cut.
     fn from(refused: Refused) -> Self {
         let Refused { id, code, message, pointer, retry_ms } = refused;
         let known = code.as_deref().and_then(ErrorCode::named);
         let message = message.or(code).unwrap_or_else(|| "without a code".to_owned());
+        let message = bounded(message, MESSAGE);
+        let pointer = pointer.map(|pointer| bounded(pointer, MESSAGE));
         Self { pointer, retry_ms, ..Self::new(id, 0, known.unwrap_or(ErrorCode::Internal), message) }
     }
 }
@@ -192,6 +206,15 @@ fn fault(line: &[u8]) -> Option<String> {
         other => Some(format!("expected a string at /{name}, found {}", kind_of(other))),
     };
     needed.iter().chain(others).find_map(wrong)
+}
+
+/// At most so many characters of a text.
+fn bounded(mut text: String, most: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.shrink_to_fit();
+    }
+    text
 }
 
 /// A field, or its default if it has the wrong shape.
@@ -266,6 +289,27 @@ mod tests {
         }
         for line in [r#"{"type":"info","id":7}"#, r#"{"type":"notice"}"#] {
             assert_eq!(read(line).unwrap().ends(), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn of_long_texts_the_beginning_is_kept() {
+        for length in [1, 99, 100, 101, 499, 500, 501, 1 << 19] {
+            // Of two bytes each.
+            let text = "é".repeat(length);
+            let line = format!(r#"{{"id":"3","type":"bestmove","move":"d4","incident":"{text}"}}"#);
+            let Ok(PlayerMessage::BestMove(best)) = read(&line) else { panic!("{length}") };
+            let incident = best.after(Duration::ZERO).incident.unwrap();
+            assert_eq!(incident.chars().count(), length.min(INCIDENT));
+            assert!(text.starts_with(&incident));
+            for field in ["message", "code", "pointer"] {
+                let line = format!(r#"{{"id":"3","type":"error","{field}":"{text}"}}"#);
+                let Ok(PlayerMessage::Error(refused)) = read(&line) else { panic!("{length}") };
+                let error = ErrorMessage::from(refused);
+                let kept = if field == "pointer" { error.pointer.unwrap() } else { error.message };
+                assert_eq!(kept.chars().count(), length.min(MESSAGE), "{field}");
+                assert!(text.starts_with(&kept), "{field}");
+            }
         }
     }
 

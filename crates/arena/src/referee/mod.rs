@@ -19,7 +19,7 @@ use crate::played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame, other
 use crate::proof::{Ending, agreed, contradictions};
 use crate::{Adjudication, Strictness};
 use plyd_bridge as bridge;
-use plyd_core::engine::{AnyRoot, ToMove};
+use plyd_core::engine::{AnyRoot, Fault, ToMove};
 use plyd_core::zobrist::SplitMix64;
 
 pub use crate::forfeit::{ForfeitKind, ForfeitReason};
@@ -210,8 +210,9 @@ impl Play {
         })
     }
 
-    /// Takes the answer of the player to move, and returns its turn. If the flag fell, `stood_still` says how
-    /// long the machine stood still meanwhile, and so much lateness is forgiven.
+    /// Takes the answer of the player to move, and returns its turn, with the move as the game
+    /// writes it. If the flag fell, `stood_still` says how long the machine stood still meanwhile, and so
+    /// much lateness is forgiven.
     ///
     /// # Errors
     /// The player forfeits: the answer is late, or the move is not legal. The game is over.
@@ -242,16 +243,16 @@ impl Play {
         };
         self.answers.push(answered.clone());
         let played = match pressed {
-            Ok(_) => self.play(&reply.mv),
+            Ok(_) => self.spelled(&reply.mv).and_then(|mv| self.play(&mv).map(|()| mv)),
             Err(late) => {
                 let message = format!("{late:.1?} after its {:?}", allowed.unwrap_or_default());
                 Err(ForfeitReason::new(ForfeitKind::Late, message))
             }
         };
         match played {
-            Ok(()) => {
+            Ok(mv) => {
                 self.settle();
-                Ok(Turn { mv: reply.mv, answered })
+                Ok(Turn { mv, answered })
             }
             Err(reason) => {
                 self.fail(player, reason.clone());
@@ -335,14 +336,16 @@ impl Play {
         }
     }
 
+    /// A move as the game writes it, however the player did: blanks that a player's text may hold would be
+    /// read by the opponent.
+    fn spelled(&self, mv: &str) -> Result<String, ForfeitReason> {
+        let found = self.root.candidates(&[mv.to_owned()], &[]);
+        found.map(|found| found.first_text).map_err(|fault| illegal(mv, &fault))
+    }
+
     /// Plays a move.
     fn play(&mut self, mv: &str) -> Result<(), ForfeitReason> {
-        alone(&mut self.root).play(mv).map_err(|fault| {
-            ForfeitReason::new(
-                ForfeitKind::Illegal,
-                format!("`{}`: {}", plyd_protocol::echo(mv), fault.message),
-            )
-        })
+        alone(&mut self.root).play(mv).map_err(|fault| illegal(mv, &fault))
     }
 
     /// Draws pending chance outcomes, and ends a game that is over.
@@ -395,6 +398,12 @@ impl Play {
 /// An outcome that the referee decides instead of the rules.
 fn decided(winner: Option<Player>, by: &str) -> Outcome {
     Outcome { winner, by: by.to_owned(), scores: None }
+}
+
+/// The forfeit by a move that is none.
+fn illegal(mv: &str, fault: &Fault) -> ForfeitReason {
+    let message = format!("`{}`: {}", plyd_protocol::echo(mv), fault.message);
+    ForfeitReason::new(ForfeitKind::Illegal, message)
 }
 
 /// A position, to be played on.

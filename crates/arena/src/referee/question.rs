@@ -117,11 +117,12 @@ impl Question {
         self.allowed.unwrap_or_default().saturating_sub(self.spent(now))
     }
 
-    /// Whether the clock leaves time at an instant for sending it again. Check this after the pause, which
-    /// may have lasted longer than asked for.
+    /// Whether the clock, or the timeout without one, leaves time at an instant for sending it again. Check
+    /// this after the pause, which may have lasted longer than asked for.
     #[must_use]
     pub fn has_time(&self, now: Instant) -> bool {
-        self.first.is_none_or(|(_, retry)| retry.has_time(now))
+        let is_patient = self.go.clock.is_some() || self.spent(now) < self.timeout;
+        is_patient && self.first.is_none_or(|(_, retry)| retry.has_time(now))
     }
 
     /// Prepares it for being sent again at `now`: the `go` then states the time that was spent.
@@ -146,7 +147,8 @@ impl Question {
         }
         let overloaded = format!("for {:?}: {}", self.spent(at), error.message);
         let pause = self.first.and_then(|(_, retry)| retry.pause(&self.go, &error, at));
-        match pause.filter(|_| self.go.clock.is_some() || self.spent(at) < self.timeout) {
+        // A pause that does not fit is not begun, or a player could have everybody wait for ever.
+        match pause.filter(|&pause| at.checked_add(pause).is_some_and(|then| self.has_time(then))) {
             Some(pause) => Verdict::Again { pause, overloaded },
             None => Verdict::Overloaded(overloaded),
         }
@@ -199,6 +201,8 @@ mod tests {
     #[test]
     fn an_overloaded_player_is_asked_again_within_its_time_alone() {
         let full = r#"{"id":"1","type":"error","code":"overloaded","message":"full","retry_ms":20}"#;
+        let long = &full.replace("20", "290");
+        let endless = &full.replace("20", &u64::MAX.to_string());
         let broken = r#"{"id":"1","type":"error","code":"internal","message":"broken","pointer":"/x"}"#;
         let done = r#"{"id":"1","type":"result","of":"go"}"#;
         let (fixed, none) = (TimeControl::PerMove(100 * MS), TimeControl::Unlimited);
@@ -208,7 +212,12 @@ mod tests {
             (fixed, full, 70, Ok(20)),
             (fixed, full, 71, Err("overloaded for 71ms: full")),
             (none, full, 99, Ok(20)),
+            (none, full, 279, Ok(20)),
+            (none, full, 280, Err("overloaded for 280ms: full")),
             (none, full, 300, Err("overloaded for 300ms: full")),
+            (none, long, 10, Err("overloaded for 10ms: full")),
+            (none, endless, 10, Err("overloaded for 10ms: full")),
+            (fixed, endless, 10, Err("overloaded for 10ms: full")),
             (fixed, broken, 1, Err("protocol: `go` was refused at /x: broken")),
             (fixed, done, 1, Err("protocol: the answer to `go` is no `bestmove`")),
         ] {
@@ -222,6 +231,7 @@ mod tests {
                     // Whoever sleeps longer may have no time left.
                     let has_time = |after| question.has_time(sent + after * MS);
                     assert_eq!((has_time(90), has_time(91)), (true, control == none), "{line}");
+                    assert_eq!((has_time(299), has_time(300)), (control == none, false), "{line}");
                     // The first time that it was sent counts, and goes along.
                     question.renew(at + pause);
                     question.sent(at + pause);

@@ -177,6 +177,24 @@ fn a_move_that_is_none_loses() {
 }
 
 #[test]
+fn a_move_is_recorded_as_the_game_writes_it() {
+    let blanks = " ".repeat(1_000_000);
+    for (name, spelled, written) in [
+        ("l-game", format!("4 1 W{blanks}"), "4 1 W"),
+        ("l-game", format!("{blanks}4  1\tw"), "4 1 W"),
+        ("ijk", "d".to_owned(), "D"),
+    ] {
+        let entry = REGISTRY.iter().find(|entry| entry.name == name).unwrap();
+        let mut play = Play::new(Terms::new(play::Position::start(entry).root().clone()));
+        assert!(play.root().legal().iter().any(|mv| mv == written), "{name}");
+        let turn = play.answer(Reply::new(spelled, Duration::ZERO), || None).unwrap();
+        assert_eq!((turn.mv.as_str(), play.record().moves), (written, vec![written.to_owned()]));
+        let Step::Ask(ask) = play.step() else { panic!("{name} is over") };
+        assert_eq!(ask.position.moves, [written]);
+    }
+}
+
+#[test]
 fn a_failure_of_any_kind_ends_the_game_once() {
     for kind in ForfeitKind::ALL {
         for player in [Player::P1, Player::P2] {

@@ -9,7 +9,7 @@ use plyd_protocol::{ErrorCode, ErrorMessage, MAX_LINE, Offer, OfferResult, VERSI
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, split};
 use tokio::time::timeout;
 
-use super::admission::{Admitted, Authenticator};
+use super::admission::{Admitted, Authenticator, Refusal};
 use super::bots::Bots;
 use super::input::{CHUNK, Line, Lines, Parser, Rate};
 use super::line;
@@ -172,7 +172,7 @@ impl<D: Authenticator> Lobby<D> {
             let message = "too many offers came from this address: dial again in a while";
             return Err(refusal(Some(&id), ErrorCode::TooManyConnections, message));
         }
-        let bot = self.admit(&id, offer, link, None, by).await?;
+        let bot = self.admit(&id, offer, link, None, by).await.map_err(|denied| denied.error)?;
         lines.set_limit(MAX_LINE);
         let alive = tokio::spawn(link.clone().keep_alive(self.settings.heartbeat));
         let why = self.listen_to(lines, bot, link, by).await;
@@ -254,9 +254,15 @@ impl<D: Authenticator> Lobby<D> {
         }
         let (lobby, link, offering) = (Arc::clone(self), link.clone(), Arc::clone(offering));
         tokio::spawn(async move {
-            if let Err(error) = lobby.admit(&id, offer, &link, Some(bot), by).await {
+            if let Err(Denied { error, kind }) = lobby.admit(&id, offer, &link, Some(bot), by).await {
                 let message = error.message.clone();
-                link.end(line::error(error), Closed::new(ClosedKind::Forbidden, message));
+                if error.code == ErrorCode::TooManyConnections {
+                    // The ladder's own trouble: the offer before stands.
+                    let code = ErrorCode::TooManyRequests;
+                    link.say(line::error(ErrorMessage::new(Some(id), 0, code, message))).await;
+                } else {
+                    link.end(line::error(error), Closed::new(kind, message));
+                }
             }
             offering.store(false, Ordering::Relaxed);
         });
@@ -273,20 +279,20 @@ impl<D: Authenticator> Lobby<D> {
         link: &Link,
         known: Option<BotId>,
         by: Option<IpAddr>,
-    ) -> Result<BotId, ErrorMessage> {
-        let refuse = |code, message: &str| refusal(Some(id), code, message);
+    ) -> Result<BotId, Denied> {
+        let deny = |kind, code, message: &str| Denied { error: refusal(Some(id), code, message), kind };
         if !(offer.protocol.min..=offer.protocol.max).contains(&VERSION) {
             let message = format!("this ladder speaks version {VERSION} of the protocol");
-            return Err(refuse(ErrorCode::VersionUnsupported, &message));
+            return Err(deny(ClosedKind::Broken, ErrorCode::VersionUnsupported, &message));
         }
-        let admitted = self
-            .authenticator
-            .admit(&offer, by)
-            .await
-            .map_err(|refusal| refuse(refusal.code, &refusal.message))?;
+        let admitted = self.authenticator.admit(&offer, by).await.map_err(|Refusal { code, message }| {
+            let is_disabled = code == ErrorCode::Forbidden;
+            let kind = if is_disabled { ClosedKind::Forbidden } else { ClosedKind::Broken };
+            deny(kind, code, &message)
+        })?;
         let Admitted { bot, name, most_games } = admitted;
         if known.is_some_and(|known| known != bot) {
-            return Err(refuse(ErrorCode::Forbidden, "the token is another bot's"));
+            return Err(deny(ClosedKind::Broken, ErrorCode::Forbidden, "the token is another bot's"));
         }
         let concurrency = offer.concurrency.min(most_games);
         let games = self.bots.join(bot, link, offer, concurrency);
@@ -300,6 +306,14 @@ impl<D: Authenticator> Lobby<D> {
     fn takes_offer(&self, by: Option<IpAddr>) -> bool {
         self.offers.take(Peer::of(by), Instant::now())
     }
+}
+
+/// Why an offer is not taken.
+struct Denied {
+    error: ErrorMessage,
+    /// How the connection ends by it, if the bot was let in before: a bot may come back to its games unless
+    /// it is disabled.
+    kind: ClosedKind,
 }
 
 /// An error after which the connection closes.

@@ -108,6 +108,41 @@ async fn a_bot_that_is_overloaded_until_its_clock_ends_loses_by_it() {
     assert_eq!(ended.played.forfeit.unwrap().reason.kind, ForfeitKind::Late);
 }
 
+#[tokio::test]
+async fn what_a_bot_writes_is_sent_on_at_a_sane_length() {
+    let blanks = " ".repeat(1_000_000);
+    let padded = format!("4 1 W{blanks}").leak();
+    let long = "x".repeat(1_000_000);
+    let refusal = format!(r#"{{"id":"ID","type":"error","code":"internal","message":"{long}"}}"#).leak();
+    let start = Position::start(REGISTRY.iter().find(|entry| entry.name == "l-game").unwrap());
+    for (way, goes_on) in [(Way::Move(padded), true), (Way::Line(refusal), false)] {
+        let ladder = Ladder::open(settings()).await;
+        let first = tokio::spawn(misbehave(ladder.address, way));
+        let mut second = join(ladder.address, 2).await;
+        until("both are there", || ladder.lobby.bots().ready().len() == 2).await;
+        let mut game = game(1, [ladder.bot(1, 1), ladder.bot(2, 1)], start.root().clone());
+        game.terms.strictness.max_moves = 2;
+        let played = ladder.play(game);
+        let mut is_asked = false;
+        loop {
+            let message = second.read().await.unwrap();
+            let length = message.to_string().len();
+            assert!(length < 1 << 16, "{length} bytes of {:.200}", message.to_string());
+            if message["cmd"] == "over" {
+                break;
+            }
+            is_asked = true;
+            assert_eq!(message["position"]["moves"], json!(["4 1 W"]));
+            second.first(&message).await;
+        }
+        assert_eq!(is_asked, goes_on);
+        let ended = within(played).await.unwrap().unwrap();
+        assert_eq!(ended.played.forfeit.is_none(), goes_on, "{:?}", ended.played.forfeit);
+        assert!(serde_json::to_string(&ended.played).unwrap().len() < 4096);
+        first.abort();
+    }
+}
+
 /// A game that a bot of this behaviour begins, with so many ms for a move and so many to wait beyond that.
 async fn against(way: Way, clock: u64, wait: u64) -> GameEnd {
     let ladder = Ladder::open(settings()).await;

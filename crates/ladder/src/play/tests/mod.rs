@@ -42,11 +42,18 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Lets bots in by tokens such as `bot-7`, but not number 13.
+/// The token with which a bot comes while the ladder cannot look tokens up.
+const TROUBLE: &str = "trouble";
+
+/// Lets bots in by tokens such as `bot-7`, but not number 13, and none by the token of a ladder in trouble.
 struct ByNumber;
 
 impl Authenticator for ByNumber {
     async fn admit(&self, offer: &Offer, _: Option<IpAddr>) -> Result<Admitted, Refusal> {
+        if offer.token == TROUBLE {
+            let message = "the database does not answer".to_owned();
+            return Err(Refusal { code: ErrorCode::TooManyConnections, message });
+        }
         let number = offer.token.strip_prefix("bot-").and_then(|number| number.parse().ok());
         match number {
             Some(13) => Err(Refusal { code: ErrorCode::Forbidden, message: "three forfeits".into() }),

@@ -86,6 +86,49 @@ async fn a_bot_changes_what_it_offers() {
 }
 
 #[tokio::test]
+async fn a_further_offer_that_is_not_taken_costs_no_game() {
+    // The token of the further offer, what is answered to it, whether that ends the connection, and whether
+    // the bot may come back to its game then.
+    for (again, code, is_fatal, goes_on) in [
+        (TROUBLE.to_owned(), "too_many_requests", false, true),
+        ("bot".to_owned(), "auth_failed", true, true),
+        (token(3), "forbidden", true, true),
+        (token(13), "forbidden", true, false),
+    ] {
+        let ladder = Ladder::open(settings()).await;
+        let opponent = bot(ladder.address, 2, 1);
+        let mut first = join(ladder.address, 1).await;
+        until("both are there", || ladder.lobby.bots().ready().len() == 2).await;
+        let played = ladder.play(game(8, [ladder.bot(1, 8), ladder.bot(2, 8)], heap()));
+        let mut asked = first.read().await.unwrap();
+        assert_eq!(asked["cmd"], "go");
+        first.token = again;
+        first.offer(2).await;
+        let error = first.read().await.unwrap();
+        assert_eq!(
+            (&error["code"], error["fatal"] == true, &error["id"]),
+            (&json!(code), is_fatal, &json!("offer-2")),
+            "{error}"
+        );
+        if is_fatal {
+            assert_eq!(first.read().await, None, "{code}");
+        }
+        if is_fatal && goes_on {
+            first = join(ladder.address, 1).await;
+            assert_eq!(first.taken["games"], json!(["g8"]));
+            asked = first.read().await.unwrap();
+        }
+        if goes_on {
+            first.first(&asked).await;
+            first.play().await;
+        }
+        let forfeit = within(played).await.unwrap().unwrap().played.forfeit;
+        assert_eq!(forfeit.is_none(), goes_on, "{code}: {forfeit:?}");
+        within(opponent).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_bot_that_answers_no_ping_is_gone_unless_it_thinks() {
     let ladder = Ladder::open(settings()).await;
     let address = ladder.address;
