@@ -327,7 +327,7 @@ class Hostile:
         server._inner.timeout = seconds
 
     def test_connects_again_after_the_server_was_killed(self):
-        with self.open() as server, server.game("isolation") as game:
+        with self.open() as server, server.game(LARGE) as game:
             game.play(game.go(plyd.Limit(nodes=100)).move)
             search = game.analysis(ENDLESS, mode="move")
             os.kill(server._inner._connection.process.pid, signal.SIGKILL)
