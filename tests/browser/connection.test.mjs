@@ -42,8 +42,8 @@ test('a lesson says that the server is away, and goes on when it is back', async
   await on.server.stop();
   await until(page, (now) => now.connection === 'lost');
   const said = async (step) => {
-    await page.waitForFunction((title) => document.getElementById('lesson-title').textContent.startsWith(title), `How to play, ${step} of`);
-    await page.waitForFunction(() => document.querySelector('[data-testid="lesson-said"]').textContent === 'The server is away. Try again when it is back.');
+    await page.waitForFunction((title) => document.getElementById('lesson-title')?.textContent.startsWith(title), `How to play, ${step} of`);
+    await page.waitForFunction(() => document.querySelector('[data-testid="lesson-said"]')?.textContent === 'The server is away. Try again when it is back.');
     assert.equal(await byTest(page, 'lesson-back').isDisabled(), step === 1);
     assert.ok(await byTest(page, 'lesson-next').textContent());
   };
