@@ -335,7 +335,7 @@ impl Deaf {
 
 #[test]
 fn clients_that_ask_and_do_not_read_take_no_more_than_the_bound() {
-    // To fill the usual bound takes a minute.
+    // To fill the usual bound would take a minute.
     let large = is_whole().then_some((&["--unsent-mb", "32"], 150));
     for (arguments, most_mib) in large.into_iter().chain([(&["--unsent-mb", "1"], 100)]) {
         let server = Server::tcp(arguments);

@@ -86,8 +86,9 @@ impl Match {
         })
     }
 
-    /// Whether a game that was played before belongs to this match. Of a shard's game the hash of all
-    /// openings is not compared, which takes long: compare it with [`openings_hash`](Self::openings_hash).
+    /// Whether a game that was played before belongs to this match. The hash of all openings, which a game of
+    /// a shard has, takes long to make and is not compared: compare it with
+    /// [`openings_hash`](Self::openings_hash).
     ///
     /// # Errors
     /// What does not fit, for people.
@@ -122,14 +123,16 @@ impl Match {
             && game.opening == opening.played().len()
             && record.moves.starts_with(opening.played());
         // Shards of a match of another size could never be merged.
-        let of_part = |differs: &dyn Fn(&Part) -> bool| game.part.as_ref().is_some_and(differs);
+        let part = game.part.as_ref();
         let (size, format) = (self.schedule.games(), self.schedule.format());
         let differs = match () {
-            () if of_part(&|part| part.games != size || part.format != format) => {
-                "is of a match of another number of games, or of others who meet"
+            () if part.is_some_and(|part| part.games != size || part.format != format) => {
+                "is of a match with another number of games, or another format"
             }
-            () if of_part(&|part| part.rules != self.rules) => "is of a match with other rules",
-            () if of_part(&|part| part.players != self.all_entrants()) => "is of a match with other players",
+            () if part.is_some_and(|part| part.rules != self.rules) => "is of a match with other rules",
+            () if part.is_some_and(|part| part.players != self.all_entrants()) => {
+                "is of a match with other players"
+            }
             () if record.game != self.game.name => "is of another game",
             () if record.rules != bridge::rules(&opening.rules()) => "has other rules",
             () if game.seed != self.seed => "has another seed",

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use plyd_bridge::program::{FLUSH, JSON_LINES, Log};
-use plyd_client::{ClientError, LineError, Lines};
+use plyd_client::{ClientError, LineError, Lines, Retry};
 use plyd_protocol::{self as wire, Command, ErrorCode, ErrorMessage, Hello, NewGame, Quit, Seed, Versions};
 use serde_json::error::Category;
 
@@ -26,12 +26,6 @@ const SESSION: &str = "match";
 /// How long a process that closed its output may take to end, so that its exit code can be reported; also
 /// after the farewell at the end of the match, before it is killed.
 const EXIT: Duration = Duration::from_secs(1);
-
-/// When a `newgame` is sent again to a server that is overloaded and does not say when.
-const RETRY: Duration = Duration::from_millis(100);
-
-/// The shortest pause before it is.
-const LEAST_RETRY: Duration = Duration::from_millis(1);
 
 /// Longer than any game.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
@@ -112,7 +106,7 @@ impl<'m> Seat<'m> {
                 PlayerMessage::Error(refused) if refused.is_overload() => ErrorMessage::from(refused),
                 said => break said,
             };
-            let pause = refused.retry_ms.map_or(RETRY, Duration::from_millis).max(LEAST_RETRY);
+            let pause = Retry::wanted(&refused);
             let spent = at.saturating_duration_since(began);
             if spent.saturating_add(pause) >= self.the_match.strictness.timeout {
                 return Err(NoReply::Overloaded(format!("for {spent:?}: {}", refused.message)));

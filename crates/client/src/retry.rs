@@ -8,6 +8,8 @@ use crate::limit::longest_ms;
 
 /// When to ask again if the server does not say.
 const USUAL: Duration = Duration::from_millis(100);
+/// The shortest pause.
+const SHORTEST: Duration = Duration::from_millis(1);
 /// What a clock must leave: less is no time for a request, a search and its answer, least of all on a server
 /// that was overloaded just before.
 const LEAST: Duration = Duration::from_millis(10);
@@ -59,8 +61,14 @@ impl Retry {
         if error.code != ErrorCode::Overloaded || go.mode != Mode::Move {
             return None;
         }
-        let pause = error.retry_ms.map_or(USUAL, Duration::from_millis).max(Duration::from_millis(1));
+        let pause = Self::wanted(error);
         self.has_time(now.checked_add(pause)?).then_some(pause)
+    }
+
+    /// How long an overloaded server wants to be left alone: 100 ms if it does not say, and at least 1 ms.
+    #[must_use]
+    pub fn wanted(error: &ErrorMessage) -> Duration {
+        error.retry_ms.map_or(USUAL, Duration::from_millis).max(SHORTEST)
     }
 
     /// Whether the clock leaves 10 ms at that instant; with less, sending the `go` again is of no use. Check

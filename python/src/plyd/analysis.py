@@ -59,7 +59,7 @@ class AsyncAnalysis(AsyncClosing):
         return self._answer
 
     async def answer(self) -> PlayResult:
-        """Waits for the answer, as nobody else does: the search ends if this wait is cancelled or interrupted."""
+        """Waits for the answer of a search that nobody else waits for: it ends if this wait is cancelled or interrupted."""
         try:
             return await self.result()
         except PlydError:

@@ -123,7 +123,7 @@ impl Best {
     pub fn after(self, time: Duration) -> Reply {
         let own = self.own_time();
         let score = self.score();
-        let incident = self.incident.map(|text| bounded(text, INCIDENT));
+        let incident = self.incident.map(|text| bounded(&text, INCIDENT));
         Reply { own, score, incident, ..Reply::new(self.mv, time) }
     }
 
@@ -165,8 +165,8 @@ impl From<Refused> for ErrorMessage {
         let Refused { id, code, message, pointer, retry_ms } = refused;
         let known = code.as_deref().and_then(ErrorCode::named);
         let message = message.or(code).unwrap_or_else(|| "without a code".to_owned());
-        let message = bounded(message, MESSAGE);
-        let pointer = pointer.map(|pointer| bounded(pointer, MESSAGE));
+        let message = bounded(&message, MESSAGE);
+        let pointer = pointer.map(|pointer| bounded(&pointer, MESSAGE));
         Self { pointer, retry_ms, ..Self::new(id, 0, known.unwrap_or(ErrorCode::Internal), message) }
     }
 }
@@ -208,13 +208,9 @@ fn fault(line: &[u8]) -> Option<String> {
     needed.iter().chain(others).find_map(wrong)
 }
 
-/// At most so many characters of a text.
-fn bounded(mut text: String, most: usize) -> String {
-    if let Some((end, _)) = text.char_indices().nth(most) {
-        text.truncate(end);
-        text.shrink_to_fit();
-    }
-    text
+/// The first characters of a text, at most so many.
+fn bounded(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
 }
 
 /// A field, or its default if it has the wrong shape.

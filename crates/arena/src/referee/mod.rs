@@ -210,9 +210,9 @@ impl Play {
         })
     }
 
-    /// Takes the answer of the player to move, and returns its turn, with the move as the game
-    /// writes it. If the flag fell, `stood_still` says how long the machine stood still meanwhile, and so
-    /// much lateness is forgiven.
+    /// Takes the answer of the player to move, and returns its turn, with the move as the game writes it. If
+    /// the flag fell, `stood_still` says how long the machine stood still meanwhile, and so much lateness is
+    /// forgiven.
     ///
     /// # Errors
     /// The player forfeits: the answer is late, or the move is not legal. The game is over.
@@ -336,8 +336,8 @@ impl Play {
         }
     }
 
-    /// A move as the game writes it, however the player did: blanks that a player's text may hold would be
-    /// read by the opponent.
+    /// A move as the game writes it: what else the player wrote, such as a million blanks, must not be sent
+    /// to its opponent.
     fn spelled(&self, mv: &str) -> Result<String, ForfeitReason> {
         let found = self.root.candidates(&[mv.to_owned()], &[]);
         found.map(|found| found.first_text).map_err(|fault| illegal(mv, &fault))

@@ -30,6 +30,7 @@ impl State {
         job.forced = prepared.candidates.forced;
         job.best = Some(Arc::new(vec![prepared.fallback.clone()]));
         if job.queue {
+            // Its clock begins with the search, which is now unless it has to wait.
             job.run_clock_from(now_ns);
         }
         let (conn, queue) = (job.conn, job.queue);

@@ -309,13 +309,22 @@ impl State {
         for job in self.jobs_of(id) {
             self.discard(job, now_ns);
         }
+        self.end_tasks(id);
         if let Some(conn) = self.conns.get_mut(&id) {
-            conn.tasks.values().for_each(|pending| pending.interrupt.end());
-            self.effects.hurried.extend(conn.tasks.keys().map(|task| (id, *task)));
             conn.stage = Stage::Flushing;
             self.effects.signals.extend([conn.writer.clone(), conn.room.clone()]);
         }
         self.leave_queues(id);
+    }
+
+    /// Ends all tasks of a connection. The next thread gives up those that wait for one, and with them what
+    /// they hold.
+    fn end_tasks(&mut self, id: ConnId) {
+        let Some(conn) = self.conns.get(&id) else { return };
+        for (task, pending) in &conn.tasks {
+            pending.interrupt.end();
+            self.effects.hurried.push((id, *task));
+        }
     }
 
     /// Cuts a connection off: the peer is gone and not waited for, too slow, or all was written.
@@ -327,6 +336,7 @@ impl State {
         self.release_all(id);
         let held = self.held_by_sessions(id);
         self.count_own_sessions(id, held, 0);
+        self.end_tasks(id);
         let Some(conn) = self.conns.remove(&id) else {
             return;
         };
@@ -340,9 +350,6 @@ impl State {
         }
         self.away_bytes -= conn.away_bytes;
         self.count_sessions(id, held);
-        conn.tasks.values().for_each(|pending| pending.interrupt.end());
-        // The next thread gives up the tasks that wait for one, and with them what they hold.
-        self.effects.hurried.extend(conn.tasks.keys().map(|task| (id, *task)));
         self.counters.connections_dropped += u64::from(count);
         for worker in conn.sessions.values().filter_map(|session| session.worker) {
             self.release_worker(worker);

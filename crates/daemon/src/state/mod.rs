@@ -417,7 +417,7 @@ impl State {
         }
     }
 
-    /// Queues a `notice`, about the request of an id if there is one; none stands behind the last message.
+    /// Queues a `notice`, about the request of an id if there is one; none follows the last message.
     pub(super) fn send_notice(
         &mut self,
         conn: ConnId,

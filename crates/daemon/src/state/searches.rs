@@ -371,9 +371,10 @@ impl State {
 
     /// Takes a job out of the state: from here on it is over. Its thread is called back.
     fn take_job(&mut self, id: JobId, now_ns: u64) -> Option<Job> {
-        let is_read = self.jobs.get(&id)?.phase == Phase::Preparing;
-        // A task that waits for a thread is given up by the next one that is free: its lane goes on.
-        self.effects.hurried.extend(self.task_of(id).filter(|_| is_read));
+        if self.jobs.get(&id)?.phase == Phase::Preparing {
+            // A task that waits for a thread is given up by the next one that is free: its lane goes on.
+            self.effects.hurried.extend(self.task_of(id));
+        }
         let job = self.jobs.remove(&id)?;
         job.control.stop();
         job.interrupt.end();

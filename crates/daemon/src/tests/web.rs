@@ -135,6 +135,17 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     [&[first, 0x80 | payload.len() as u8, 0, 0, 0, 0], payload].concat()
 }
 
+/// As with `Config::ws_origins`: behind a proxy all pages come from this machine.
+#[test]
+fn where_pages_of_another_origin_are_served_nobody_without_a_name_is_an_operator() {
+    for (origins, may) in [(&[][..], true), (&["https://games.example"], false)] {
+        let site = Site::new(Limits::default(), origins);
+        let mut client = site.greet();
+        client.send(r#"{"id":"c","cmd":"connections"}"#);
+        assert_eq!(client.next()["code"] != "forbidden", may, "{origins:?}");
+    }
+}
+
 #[test]
 fn a_conversation_is_that_of_any_socket() {
     let site = Site::new(Limits::default(), &[]);

@@ -179,6 +179,14 @@ mod tests {
         ask(&mut Ensemble::new(game, Lead::default(), &options()), game, pos, multipv, nodes)
     }
 
+    /// The position of a text, and its moves.
+    fn placed(game: &Ijk<true>, text: &str) -> (Position, Vec<Move>) {
+        let pos = Layout::parse(text).unwrap().position(game).unwrap();
+        let mut moves = Vec::new();
+        game.moves(&pos, &mut moves);
+        (pos, moves)
+    }
+
     fn ask(
         player: &mut dyn Searcher<Ijk<true>>,
         game: &Ijk<true>,
@@ -277,9 +285,7 @@ mod tests {
         assert!(found.lines.iter().all(|line| line.value.unwrap().0.is_decided()), "{:?}", found.lines);
         // Without a proof the search uses all that it is granted.
         let game = self::game(3);
-        let pos = Layout::parse(".bd/.Ad/aDa +").unwrap().position(&game).unwrap();
-        let mut moves = Vec::new();
-        game.moves(&pos, &mut moves);
+        let (pos, moves) = placed(&game, ".bd/.Ad/aDa +");
         let control = Control::default();
         control.set_limits(Some(200_000), None);
         let mut player = Ensemble::new(&game, Lead::default(), &options());
@@ -315,9 +321,7 @@ mod tests {
     #[test]
     fn a_plan_that_is_made_in_the_middle_of_the_drawn_games_is_kept() {
         let game = game(4);
-        let pos = Layout::parse("AbcD/b.aA/c..d/A... +").unwrap().position(&game).unwrap();
-        let mut moves = Vec::new();
-        game.moves(&pos, &mut moves);
+        let (pos, moves) = placed(&game, "AbcD/b.aA/c..d/A... +");
         let (control, evaluated) = (Arc::new(Control::default()), Arc::new(AtomicU64::new(0)));
         control.set_limits(Some(8 * Alarm::AT), None);
         let alarm = Alarm { control: Arc::clone(&control), evaluated: Arc::clone(&evaluated) };
@@ -333,9 +337,7 @@ mod tests {
     #[test]
     fn threads_share_the_drawn_games_and_keep_all_limits() {
         let game = game(4);
-        let pos = Layout::parse("AbcD/b.aA/c..d/A... +").unwrap().position(&game).unwrap();
-        let mut moves = Vec::new();
-        game.moves(&pos, &mut moves);
+        let (pos, moves) = placed(&game, "AbcD/b.aA/c..d/A... +");
         let search = |threads, nodes, depth, stop_at: u32| {
             let options = Options { hash_mb: 16, seed: 3, threads, ..Options::default() };
             let control = Control::default();

@@ -30,9 +30,11 @@ pub const CHECKS: &[Check] = &[
 
 /// The plies that are checked under the default rules.
 const PLIES: usize = 600;
-/// The plies that are checked under each other set of rules when tests are run in full, and when they take
-/// samples. The positions of the largest boards take most of the time of all checks.
-const OTHER_PLIES: (usize, usize) = (300, 50);
+/// The plies that are checked under each other set of rules when tests are run in full. The positions of the
+/// largest boards take most of the time of all checks.
+const OTHER_PLIES: usize = 300;
+/// The same when tests take samples.
+const SAMPLED_PLIES: usize = 50;
 /// Counts above this are left to the command `plyd perft`.
 const LIMIT: u64 = 3_000_000;
 /// The random games from each position in which players are asked.
@@ -162,12 +164,8 @@ pub fn rules(game: &'static Entry) -> Result<(), String> {
     for (seed, rules) in (0..).zip(variants(game)) {
         let is_default = rules.iter().next().is_none();
         let sample = Sample { entry: game, rules, start: None };
-        let (whole, sampled) = OTHER_PLIES;
-        let plies = match (is_default, is_whole()) {
-            (true, _) => PLIES,
-            (false, true) => whole,
-            (false, false) => sampled,
-        };
+        let others = if is_whole() { OTHER_PLIES } else { SAMPLED_PLIES };
+        let plies = if is_default { PLIES } else { others };
         match (game.open)(&sample.rules, None, &Effort::free()) {
             Ok(root) => {
                 finished += root
