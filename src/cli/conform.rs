@@ -212,9 +212,9 @@ fn wanted(args: &Args) -> Result<Vec<(&'static str, &'static str, &'static str)>
         let message = match group {
             None => format!("there is no check `{only}`; `plyd conform --list` lists them"),
             Some((group, ..)) if is_of_kind(group) => continue,
-            Some((conform::BOT, ..)) => format!("`{only}` is of bots; give --bot"),
-            Some((conform::DIAL, ..)) => format!("`{only}` is of bots that dial out; give --dial"),
-            Some(_) => format!("`{only}` is of servers; leave out --{}", kind.unwrap_or_default()),
+            Some((conform::BOT, ..)) => format!("`{only}` checks bots: give --bot"),
+            Some((conform::DIAL, ..)) => format!("`{only}` checks bots that dial out: give --dial"),
+            Some(_) => format!("`{only}` checks servers: leave out --{}", kind.unwrap_or_default()),
         };
         return Err(Failure::Usage(message));
     }

@@ -30,7 +30,8 @@ pub(super) struct Args {
     nats: NatsArgs,
     #[command(flatten)]
     watch: WatchArgs,
-    /// End a match: its coordinator ends, and its jobs are taken out of the queue; its results stay
+    /// End a match, given by its full name, which --json prints: its coordinator ends, its jobs are taken out
+    /// of the queue, and its results stay
     #[arg(long, value_name = "MATCH", conflicts_with_all = ["watch", "json"])]
     cancel: Option<MatchId>,
     /// End a match and remove it from the server: its jobs, its results and its description

@@ -37,14 +37,14 @@ const OPTIONS: &[(&str, &[&str], &str)] = &[
     (
         "arena",
         &["--time", "--movetime", "--st", "--nodes", "--depth", "--level", "--option", "--each"],
-        "limits and options stand behind each player, as in --player default,level=3,time=50ms",
+        "write limits and options after each player, as in --player default,level=3,time=50ms",
     ),
     (
         "arena",
         &["--rounds", "--repeat"],
         "--games is the number of games of each pairing, two for each opening",
     ),
-    ("arena", &["--tc", "--clock"], "a clock stands behind each player, as in --player default,tc=10s+0.1s"),
+    ("arena", &["--tc", "--clock"], "write a clock after each player, as in --player default,tc=10s+0.1s"),
     (
         "arena",
         &["--engine", "--cmd", "--bot", "--name"],

@@ -128,7 +128,7 @@ Exit codes: 0 done, 1 failed (also: replay found a difference, conform a fault),
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the protocol; this is what `plyd` alone does
-    Serve(Deferred<serve::Given>),
+    Serve(Deferred<serve::Args>),
     /// Print an example of the file that `plyd serve --config` reads
     Config(config::Args),
     /// Print units with which systemd runs a daemon
@@ -137,7 +137,7 @@ enum Command {
     Health(Deferred<health::Args>),
     /// Show who is connected to a daemon, what they search and what waits
     Status(Deferred<status::Args>),
-    /// The same on the full screen, always up to date
+    /// Show what `plyd status` shows, on the full screen and always up to date
     Top(Deferred<top::Args>),
     /// Close a session of a client of a daemon
     Close(Deferred<close::Args>),
@@ -237,7 +237,7 @@ pub fn main() -> ExitCode {
 pub fn main_with(games: &[&'static Entry]) -> ExitCode {
     registry::set(games);
     let cli = parse();
-    let command = cli.command.unwrap_or_else(|| Command::Serve(Deferred(serve::Given::default())));
+    let command = cli.command.unwrap_or_else(|| Command::Serve(Deferred(serve::Args::default())));
     // Before anything else opens files.
     let handed = match &command {
         Command::Serve(_) => Handed::from_env().map_err(Failure::from),
@@ -289,7 +289,7 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
     // Not the lock of stdout: a serving daemon writes there from a thread of its own.
     let mut out = BufWriter::new(io::stdout());
     match command {
-        Command::Serve(Deferred(given)) => serve::run(given, handed, verbosity, &mut out),
+        Command::Serve(Deferred(args)) => serve::run(args, handed, verbosity, &mut out),
         Command::Config(args) => config::run(&args, &mut out),
         Command::Systemd(Deferred(args)) => systemd::run(&args, &mut out),
         Command::Health(Deferred(args)) => health::run(&args, &mut out),

@@ -249,7 +249,8 @@ impl Line {
                 })));
             }
             _ if !is_able => {
-                let message = format!("this server cannot do that: it has not the feature `{FEATURE}`");
+                let message =
+                    format!("this server lacks the feature `{FEATURE}`: update it to a plyd that has it");
                 return Err(Trouble::Broken(message));
             }
             Order::Close { connection, session } => {

@@ -23,7 +23,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .parse::<f64>()
         .ok()
         .and_then(|number| Duration::try_from_secs_f64(number * seconds).ok())
-        .ok_or_else(|| format!("`{number}` is no number; give a time such as 200ms, 1.5s or 2m"))
+        .ok_or_else(|| format!("`{text}` is not a time; give one such as 200ms, 1.5s or 2m"))
 }
 
 /// Reads a time to think, which is not 0.

@@ -30,8 +30,8 @@ pub(super) struct Args {
     /// Also split the last count by first move
     #[arg(long)]
     divide: bool,
-    /// Count each position only once, for depths out of reach otherwise; times then say nothing about the
-    /// speed of the rules
+    /// Remember the count behind each position instead of walking it again: the same totals, at depths that
+    /// are out of reach otherwise. The times then say nothing about the speed of the rules
     #[arg(long)]
     cached: bool,
     /// Print one JSON object

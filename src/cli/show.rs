@@ -54,9 +54,9 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
     let last = boards.len() - 1;
     let ply = args.ply.unwrap_or(last);
-    let board = boards
-        .get(ply)
-        .ok_or_else(|| Failure::Usage(format!("the game has {}", words::count(last as u64, "ply"))))?;
+    let board = boards.get(ply).ok_or_else(|| {
+        Failure::Usage(format!("--ply {ply}: the game has only {}", words::count(last as u64, "ply")))
+    })?;
     write!(out, "{}", game.heading())?;
     if args.ply.is_none() {
         write!(out, "\n{}", game.moves())?;

@@ -18,7 +18,7 @@ use crate::daemon::{Config, TlsFiles};
 Examples:
   plyd systemd --config /etc/plyd/plyd.toml > /etc/systemd/system/plyd.service
   plyd systemd --tcp 0.0.0.0:7117 --token-file /etc/plyd/token
-                                                  all flags of `plyd serve` are taken
+                                                  the settings of `plyd serve`, as flags
   plyd systemd --config /etc/plyd/plyd.toml --activated > /etc/systemd/system/plyd.service
   plyd systemd --config /etc/plyd/plyd.toml --socket > /etc/systemd/system/plyd.socket
                                                   systemd holds the sockets: a restart refuses nobody

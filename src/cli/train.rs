@@ -153,7 +153,7 @@ fn show(
     )?;
     writeln!(out, "games: {} of {}", grouped(games_played.into()), grouped(terms.scheduled.into()))?;
     match &trials.out {
-        _ if !training.is_complete() => Ok(writeln!(out, "with --state the same command goes on")?),
+        _ if !training.is_complete() => Ok(writeln!(out, "{}", trials.to_resume())?),
         Some(path) if is_written => {
             Ok(writeln!(out, "the tables of {} are in {}", terms.command(), path.display())?)
         }

@@ -107,6 +107,11 @@ impl TrialArgs {
         output::try_path("--out", path, self.state.as_deref().map(|state| (output::GAMES, state)))
     }
 
+    /// How to go on if games are left.
+    pub(super) fn to_resume(&self) -> String {
+        words::to_resume("--state", self.state.is_some())
+    }
+
     /// Writes what was learned to the file of `--out`, if all games are played.
     ///
     /// # Errors
@@ -116,7 +121,10 @@ impl TrialArgs {
         let failed =
             |why: &dyn std::fmt::Display| Failure::Failed(format!("--out {}: {why}", path.display()));
         if !is_complete {
-            return Err(failed(&"not written before all games are played"));
+            return Err(failed(&format!(
+                "not written, because games are left to play: {}",
+                self.to_resume()
+            )));
         }
         std::fs::write(path, learned).map_err(|error| failed(&error))
     }

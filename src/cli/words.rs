@@ -7,6 +7,14 @@ use crate::arena::ForfeitKind;
 use crate::engine::Entry;
 use plyd_protocol::{Bound, Line, Outcome, Player, Proof, ProofOutcome, Score, Setting, ToMove};
 
+/// How to go on with a run that was interrupted, with whether it was given the flag by which games are kept.
+pub(super) fn to_resume(flag: &str, is_given: bool) -> String {
+    if is_given {
+        return "to go on, give the same command again".to_owned();
+    }
+    format!("only a run with {flag} can go on after an interrupt")
+}
+
 /// A score from the root mover's view, such as "win in 9", "draw", "at least +0.250".
 pub(super) fn score(score: &Score) -> String {
     let value = match (score.proof, score.eval, score.wdl) {

@@ -41,8 +41,9 @@ Examples:
   plyd worker --nats nats://10.0.0.1 --allow-programs --trust UDXU...
                                                                  or programs that this key signed
 
-It waits for pairs of games, plays one at a time as `plyd arena` would, and stores the result. A server that is away is \
-waited for. SIGTERM or Ctrl-C: it ends after the pairs that it plays; the second gives them back and ends at once. \
+It waits for pairs of games, plays --concurrency of them at a time as `plyd arena` would, and stores the results. If the \
+server is away, it waits for it. After SIGTERM or Ctrl-C it ends once the pairs that it is playing are over; a second \
+signal gives them back and ends at once. \
 docs/fleet.md says how to set a fleet up.")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -73,8 +74,8 @@ pub(super) struct Args {
     /// The memory of such a program, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(16..))]
     max_memory: u32,
-    /// Give back a pair with clocks during which a core of the machine stood still for more than this share
-    /// of the time
+    /// Give back a pair that was played with clocks if a core of this machine was stalled for more than this
+    /// share of the time
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = |text: &str| parse::share(text, 100.0))]
     max_noise: f64,
     /// The largest table that a player may want, in MiB

@@ -85,13 +85,12 @@ fn values(spec: &Value) -> String {
         "int" => format!("{} to {}", spec["min"], spec["max"]),
         "bool" => "true, false".to_owned(),
         "seed" => "1 to 16 hexadecimal digits".to_owned(),
-        _ => spec["words"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|word| word.as_str().unwrap())
-            .collect::<Vec<_>>()
-            .join(", "),
+        kind => {
+            let words =
+                spec["words"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned());
+            let range = (kind == "word_or_int").then(|| format!("{} to {}", spec["min"], spec["max"]));
+            words.chain(range).collect::<Vec<_>>().join(", ")
+        }
     }
 }
 
@@ -126,7 +125,7 @@ fn named(title: &str, of: &Value) -> String {
 #[test]
 fn the_page_of_rules_and_options_is_what_describe_says() {
     let mut page = "# Rules and options by name\n\nThis page is made from the program: it is what `plyd describe GAME` says. \
-                    [The rules of the\ngames](../rules.md) are told elsewhere.\n"
+                    [The rules of the\ngames](../rules.md) have a page of their own.\n"
         .to_owned();
     for game in described(&[]).as_array().unwrap() {
         let name = game["name"].as_str().unwrap();

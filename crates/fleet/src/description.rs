@@ -225,7 +225,9 @@ impl FromStr for MatchId {
         if text.len() == ID_DIGITS && text.bytes().all(is_digit) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(format!("give the name of a match: {ID_DIGITS} hexadecimal digits"))
+            Err(format!(
+                "give the full name of a match, {ID_DIGITS} hexadecimal digits, as `plyd fleet --json` prints it"
+            ))
         }
     }
 }

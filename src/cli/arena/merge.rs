@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         MergeError::File { .. } => Failure::Usage(format!("--merge {error}")),
         MergeError::Empty => Failure::Usage(format!("--merge: {error}")),
         MergeError::Missing(missing) => Failure::Usage(format!(
-            "--merge: games are missing:\n{missing}\ngive the files of all shards, and play those to their end that are not"
+            "--merge: games are missing:\n{missing}\ngive the files of all shards; if a shard is unfinished, finish it first"
         )),
     })?;
     let review = MatchReview::wanted(args.review, kept.as_deref(), header.players.len(), None)?;

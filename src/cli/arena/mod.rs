@@ -134,8 +134,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "HEX", default_value = "0", value_parser = parse::seed)]
     seed: Seed,
     /// End as soon as one of two hypotheses about the first player is accepted:
-    /// elo0=0,elo1=5[,alpha=0.05,beta=0.05,model=logistic]. model=logistic: Elo as matches show it;
-    /// model=normalized: leads in standard deviations of a game, which take as long to test with many draws
+    /// elo0=0,elo1=5[,alpha=0.05,beta=0.05,model=logistic]. model=logistic: Elo as reports show it;
+    /// model=normalized: normalized Elo, with which the length of a test does not depend on the draws
     #[arg(long, value_name = "BOUNDS")]
     sprt: Option<Sprt>,
     /// Games played at once
@@ -144,8 +144,8 @@ pub(super) struct Args {
     /// By how much an answer may be late without losing the game
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse::duration)]
     margin: Duration,
-    /// Forgive an answer that is late by no more than the machine itself stood still meanwhile, and count it
-    /// separately
+    /// Forgive an answer that is late by no longer than the machine was stalled during that move, and count
+    /// it separately
     #[arg(long)]
     forgive_stalls: bool,
     /// How long to wait for an answer beyond its time and the margin
@@ -198,6 +198,15 @@ impl Args {
     /// The game and where it begins.
     fn position(&self) -> Result<&PositionArgs, Failure> {
         self.position.as_ref().ok_or_else(|| Failure::Usage("name a game".into()))
+    }
+
+    /// Whether the games are kept, so that the same command goes on with the match.
+    fn is_kept(&self) -> bool {
+        #[cfg(feature = "fleet")]
+        let is_kept_by_workers = self.fleet.server().is_some();
+        #[cfg(not(feature = "fleet"))]
+        let is_kept_by_workers = false;
+        self.record.is_some() || is_kept_by_workers
     }
 }
 
@@ -276,7 +285,7 @@ fn show(
     if args.json {
         write_json(out, report)?
     } else {
-        report.show(out)?
+        report.show(args.is_kept(), out)?
     }
     let page = gallery.map(|gallery| gallery.page(header, report)).transpose()?;
     if let (Some(path), Some(page)) = (&args.html, &page) {

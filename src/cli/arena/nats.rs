@@ -32,8 +32,8 @@ pub(super) struct FleetArgs {
     /// With --nats: pairs of games that are queued ahead at most [default: 1000, with --sprt 64]
     #[arg(long, value_name = "N", requires = "nats", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     queued: Option<u32>,
-    /// With --nats: sign the programs of players (`cmd=`) by the seed of an nkey in this file; workers run
-    /// what a key signed that they trust
+    /// With --nats: sign the programs of players (`cmd=`) with the seed of an nkey in this file; workers run
+    /// programs that are signed by a key they trust
     #[arg(long, value_name = "FILE", requires = "nats")]
     sign: Option<PathBuf>,
     /// With --nats: scale clocks to a machine of so many nodes a second in the game's bench, so that a slower

@@ -140,7 +140,7 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     let options = match (&address, program(text)) {
         (Some(_), _) => foreign_options(entry, &options),
         (None, Some(program)) => {
-            return Err(format!("a program stands behind `cmd=`, as in --player \"cmd={program}\""));
+            return Err(format!("write `cmd=` before a program, as in --player \"cmd={program}\""));
         }
         (None, None) => own_options(entry, &options)?,
     };
@@ -188,7 +188,7 @@ fn own_program() -> Result<Address, String> {
 /// A limit, at most what the protocol allows.
 fn count(text: &str, most: u64) -> Result<u64, String> {
     let count = text.parse().ok().filter(|count| (1..=most).contains(count));
-    count.ok_or_else(|| format!("`{text}` is no count from 1 to {most}"))
+    count.ok_or_else(|| format!("`{text}`: give a whole number from 1 to {most}"))
 }
 
 fn own_options(entry: &Entry, given: &[(String, String)]) -> Result<Settings, String> {
@@ -386,9 +386,9 @@ mod tests {
             ("unix=/run/plyd.sock,ws=localhost:7118", "only one"),
             ("tcp=localhost", "a host and a port"),
             ("default,nodes=-1", "-1"),
-            ("default,nodes=0", "no count"),
-            ("default,nodes=18446744073709551615", "no count"),
-            ("cmd=/bin/other,depth=1001", "no count"),
+            ("default,nodes=0", "whole number"),
+            ("default,nodes=18446744073709551615", "whole number"),
+            ("cmd=/bin/other,depth=1001", "whole number"),
             ("default,name= ,time=1s", "give a name"),
             ("default,random", "`random`"),
             ("default,player=random", "twice"),

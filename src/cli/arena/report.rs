@@ -135,8 +135,8 @@ impl<'m> Report<'m> {
         Self { played: format!("{}, {openings}", self.played), ..self }
     }
 
-    /// Prints it for people.
-    pub(super) fn show(&self, out: &mut impl Write) -> Result<(), Failure> {
+    /// Prints it for people; `is_kept` if what was played is kept for the same command.
+    pub(super) fn show(&self, is_kept: bool, out: &mut impl Write) -> Result<(), Failure> {
         match &self.ratings {
             Some(ratings) => writeln!(out, "{}\n{}", self.standings(ratings), self.results())?,
             None => writeln!(out, "{}\n{}", self.duel(), self.pairs())?,
@@ -169,7 +169,7 @@ impl<'m> Report<'m> {
         }
         if matches!(self.ended, Ended::Interrupted | Ended::Overloaded) {
             let left = words::count(self.scheduled as u64 - games, "game");
-            writeln!(out, "left: {left}; with --record the same command goes on")?;
+            writeln!(out, "left: {left}; {}", words::to_resume("--record", is_kept))?;
         }
         if let Some(shard) = self.shard {
             writeln!(out, "this is shard {shard}: `plyd arena --merge` makes the report of the whole match")?;

@@ -54,7 +54,7 @@ pub(super) struct Args {
     /// Time for the first answer of a game; twice `--time` when absent
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     first_time: Option<Duration>,
-    /// What to keep off these times; a tenth of each, at most 100ms, when absent
+    /// Time to keep in reserve of each of these; a tenth of it, at most 100ms, when absent
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     margin: Option<Duration>,
     /// Memory that the process may take, in MiB

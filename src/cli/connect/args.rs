@@ -30,7 +30,7 @@ After SIGTERM or Ctrl-C it begins no further game, and ends after those in progr
 A program of your own needs to answer only `go`; with --legal each `go` holds the legal moves as `x_legal`. One process \
 is started for each game that may be played at once.")]
 pub(in crate::cli) struct Args {
-    /// The ladder: wss://HOST:PORT, tls://HOST:PORT or unix=PATH; on this machine also ws:// and tcp://
+    /// The ladder: wss://HOST[:PORT], tls://HOST:PORT or unix=PATH; on this machine also ws:// and tcp://
     #[arg(value_name = "URL", value_parser = ladder)]
     pub(super) ladder: Address,
     /// The bot's token, in a file

@@ -27,7 +27,7 @@ pub(super) fn start(bot: &Rc<Bot>, offer: &mut Offer) -> Result<Vec<Lane>, Failu
     for lane in &mut lanes {
         lane.settle(deadline).map_err(|why| {
             Failure::Failed(format!(
-                "the bot does not play: {why}; it has to go on, and answer what it reads"
+                "the bot cannot play: {why}; it must keep running and answer each line that it reads"
             ))
         })?;
     }

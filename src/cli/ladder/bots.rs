@@ -16,7 +16,7 @@ Examples:
   plyd ladder invite ann --url https://ladder.example   a link that works once, within 7 days
   plyd ladder invite ann                                another one, instead of the link before")]
 pub(super) struct Invite {
-    /// The owner's name, 1 to 40 of . - _ A-Z a-z 0-9
+    /// The owner's name: 1 to 40 of A-Z a-z 0-9 . - _, the first a letter or a digit
     name: String,
     /// Where browsers find the ladder
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7128", value_parser = url)]
@@ -51,7 +51,7 @@ enum Command {
     },
     /// Register a bot and print its token, this once: the ladder keeps only its hash
     New {
-        /// The bot's name, 1 to 40 of . - _ A-Z a-z 0-9
+        /// The bot's name: 1 to 40 of A-Z a-z 0-9 . - _, the first a letter or a digit
         name: String,
         /// Its owner's name; bots of one owner never meet
         #[arg(long, value_name = "NAME")]

@@ -122,7 +122,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         Command::Void { games, why, place } => {
             let games: Vec<GameId> = games.iter().copied().map(GameId).collect();
             let voided = place.open()?.void_games(&games, why, &place.by()).map_err(failed)?;
-            Ok(writeln!(out, "{voided} of {} were not void before", games.len())?)
+            let all = games.len() as u64;
+            Ok(writeln!(out, "made void: {voided} of {all}; void before: {}", all - voided)?)
         }
         Command::DropLogs { days, place } => {
             let by = place.by();

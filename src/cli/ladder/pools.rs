@@ -63,7 +63,7 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Add {
-    /// The pool's name, 1 to 40 of . - _ A-Z a-z 0-9
+    /// The pool's name: 1 to 40 of A-Z a-z 0-9 . - _, the first a letter or a digit
     name: String,
     /// The game
     #[arg(long, value_name = "GAME", value_parser = registry::parser())]
@@ -86,8 +86,8 @@ struct Add {
     /// A game of so many moves is a draw
     #[arg(long, value_name = "N", default_value_t = 500)]
     max_moves: usize,
-    /// The most that is subtracted from a move's time for the network [default: a tenth of the time for a
-    /// move if a game has 40, 100ms at most]
+    /// The most that is subtracted from a move's time for the network [default: a tenth of a move's time,
+    /// counting 40 moves a game, but at most 100ms]
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     network: Option<Duration>,
     /// The most that is subtracted for a bot in a whole game [default: a twentieth of its time for 40 moves,

@@ -57,7 +57,7 @@ pub(super) struct Args {
     /// Each request comes through a proxy, which writes the client's address into X-Forwarded-For
     #[arg(long)]
     behind_proxy: bool,
-    /// The most encounters at once
+    /// The most encounters at once; an encounter is a pair of games, with sides swapped
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     encounters: u32,
     /// The most encounters of one bot at once, whatever it offers
@@ -69,14 +69,14 @@ pub(super) struct Args {
     /// How many threads house bots think on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     house_threads: u16,
-    /// How often bots are paired
+    /// Milliseconds between two rounds of pairing
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     round_ms: u64,
     /// How long a bot waits before a house bot may be its opponent
     #[arg(long, value_name = "MS", default_value_t = 30_000)]
     house_after_ms: u64,
-    /// How long after a start the clocks of unfinished games wait for their bots; a game to which neither
-    /// comes back is void
+    /// After a start, how long the clocks of unfinished games stand still until their bots are back; a game
+    /// to which neither bot comes back is void
     #[arg(long, value_name = "MS", default_value_t = 600_000)]
     back_ms: u64,
     /// How long games may go on after the signal to stop
@@ -106,8 +106,8 @@ pub(super) struct Args {
     /// The ladder's name, for the pages
     #[arg(long, value_name = "TEXT", default_value = "plyd ladder")]
     name: String,
-    /// What bots dial, for the commands that the pages show, such as wss://ladder.example [default: the
-    /// address of --http; needed behind a proxy, and with 0.0.0.0]
+    /// The address that bots dial, for the commands that the pages show, such as wss://ladder.example
+    /// [default: the first address of --http, else of --tcp; required with --behind-proxy and with 0.0.0.0]
     #[arg(long, value_name = "URL", value_parser = dialled)]
     dial: Option<String>,
     /// Log warnings and errors alone, not who comes and how games end

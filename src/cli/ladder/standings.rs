@@ -103,7 +103,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
     write!(out, "{shown}")?;
     if !has_anchor {
-        writeln!(out, "{} has no anchors: its ratings are distances from their mean", pool.name)?;
+        writeln!(
+            out,
+            "{0} has no anchors, so its ratings are distances from their mean; `plyd ladder calibrate {0}` makes anchors",
+            pool.name
+        )?;
     }
     Ok(())
 }
@@ -144,7 +148,8 @@ fn season(store: &mut Store, name: Option<&str>) -> Result<Option<SeasonId>, Fai
         None => Ok(seasons.last().map(|season| season.id)),
         Some(name) => {
             let found = seasons.iter().find(|season| season.name.eq_ignore_ascii_case(name));
-            let none = || Failure::Usage(format!("there is no season {name}; `plyd ladder season list`"));
+            let none =
+                || Failure::Usage(format!("there is no season {name}; `plyd ladder season list` lists them"));
             found.map(|season| Some(season.id)).ok_or_else(none)
         }
     }

@@ -213,7 +213,7 @@ pub(super) const COMMANDS: &[Spec] = &[
         name: "option",
         takes: "NAME=VALUE",
         about: "set options of the engine, such as its evaluation",
-        example: "option threads=1,eval=default",
+        example: "option threads=1,hash_mb=64",
         read: |rest| Ok(Command::Set(assignments(rest)?)),
     },
     Spec {
@@ -302,8 +302,9 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "new",
         takes: "[NAME=VALUE]",
-        about: "start a new game, with these rules if any are given; says how to take up one that was not saved",
-        example: "new max_plies=50",
+        about: "start a new game, with these rules if any are given, such as max_plies=50 in the L game; prints the \
+                command that resumes a game that was not saved",
+        example: "new",
         read: |rest| match rest {
             "" => Ok(Command::New(Vec::new())),
             _ => Ok(Command::New(assignments(rest)?)),
@@ -312,7 +313,7 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "position",
         takes: "TEXT",
-        about: "start a new game at this position",
+        about: "start a new game at this position; the example is one of the L game",
         example: "position 3 1 W 1 1 4 4 2 4 E 1",
         read: |rest| match rest {
             "" => Err("give the text of a position; `text` shows how one is written".into()),

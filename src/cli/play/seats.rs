@@ -37,8 +37,8 @@ impl Seat {
             match parse::assignment(part) {
                 Ok((name, _)) if name == "cmd" || Address::WAYS.contains(&name.as_str()) => {
                     return Err(format!(
-                        "`{part}`: programs and servers play each other in `plyd arena`; `--connect` has \
-                         another server play here"
+                        "`{part}`: `plyd arena` plays programs and servers against each other; to play against a \
+                         server here, start with `--connect`"
                     ));
                 }
                 Ok(setting) => given.push(setting),

@@ -38,7 +38,19 @@ plyd speaks one JSON object per line here: type a request, or end with Ctrl-D. F
 `plyd go GAME` finds a move without the protocol; `plyd help` lists all commands.
 ";
 
-/// Which settings are read beside the flags, and what for.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Args {
+    /// Read and check all settings, print each with the place that it comes from, and serve nothing
+    #[arg(long)]
+    check: bool,
+    /// With --check: print one JSON object
+    #[arg(long, requires = "check")]
+    json: bool,
+    #[command(flatten)]
+    given: Given,
+}
+
+/// Which settings are read beside the flags.
 #[derive(Debug, clap::Args)]
 pub(super) struct Reading {
     /// Read settings from this TOML file, too: `plyd config example` prints one. What stands in the
@@ -49,12 +61,6 @@ pub(super) struct Reading {
     /// Take no settings from the environment
     #[arg(long)]
     no_env: bool,
-    /// Read and check all settings, print each with the place that it comes from, and serve nothing
-    #[arg(long)]
-    check: bool,
-    /// With --check: print one JSON object
-    #[arg(long, requires = "check")]
-    json: bool,
 }
 
 /// What may stand in any source of settings.
@@ -88,8 +94,8 @@ pub(super) struct Settings {
     /// Serve WebSocket at this address, such as 127.0.0.1:7118, one JSON object a text message
     #[arg(long, value_name = "ADDR", value_parser = address)]
     ws: Vec<String>,
-    /// Let pages of this origin use --ws, such as https://example.org; without, those of the same address
-    /// alone. With it clients without a name may not see or end the connections of others
+    /// Let pages of this origin use --ws, such as https://example.org; without it only pages of the same
+    /// address may. With it, clients without a name may not see or end the connections of others
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     ws_origin: Vec<String>,
     /// Serve metrics for Prometheus at this address, such as 127.0.0.1:7120, and the probes /healthz and
@@ -156,7 +162,7 @@ struct Bounds {
     #[arg(long, value_name = "SECONDS", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = Limits::default().handshake.as_secs() as u32)]
     hello_within: u32,
-    /// Lines of a connection that has not sent hello at which it is closed if they are no requests
+    /// Lines that are no requests after which a connection that has not sent hello is closed
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = Limits::default().bad_lines)]
     bad_lines: u32,
@@ -170,13 +176,13 @@ struct Bounds {
     #[arg(long, value_name = "MS", value_parser = whole(0, u32::MAX), allow_negative_numbers = true,
         default_value_t = Limits::default().resume.as_millis() as u32)]
     resume_ms: u32,
-    /// Connections that may outlive their sockets, counted from their hello on. No client, nor an address if
-    /// its clients have no names, has more of these than are left
+    /// Connections that may outlive their sockets, counted from their hello on. A client (without names: an
+    /// address) gets no further one once it has as many as are still free
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = Limits::default().resume_connections as u32)]
     resume_connections: u32,
-    /// Memory in MiB for the last messages of each of these, to send them again; and as much again on average
-    /// for those that wait while clients are away
+    /// Memory in MiB for the last messages of each connection that may outlive its socket, to send them
+    /// again; and as much again, on average, for messages that wait while its client is away
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = mib(Limits::default().resume_bytes))]
     resume_mb: u32,
@@ -194,8 +200,9 @@ struct Bounds {
     #[arg(long, value_name = "SECONDS", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = Limits::default().silence.as_secs() as u32)]
     silence: u32,
-    /// Searches in flight over all connections; at the limit a new one is `overloaded`, or replaces one of
-    /// the connection with the most. Sessions keep their trees between searches while there is room
+    /// Searches in flight over all connections; at the limit a new one is refused as `overloaded`, or
+    /// replaces a search of the connection that has the most. Sessions keep their trees between searches
+    /// while there is room
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = Limits::default().engines as u32)]
     engines: u32,
@@ -216,8 +223,8 @@ struct Bounds {
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = mib(Limits::default().session_bytes_in_all))]
     sessions_mb: u32,
-    /// MiB of answers that may be unsent over all connections; past that, requests of clients that do not
-    /// read wait
+    /// Memory in MiB for unsent answers of all connections; past that, clients that do not read their answers
+    /// have to wait with further requests
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = mib(Limits::default().unsent_bytes_in_all))]
     unsent_mb: u32,
@@ -382,7 +389,7 @@ impl Means {
 }
 
 pub(super) fn run(
-    given: Given,
+    Args { check, json, given }: Args,
     handed: Handed,
     verbosity: Verbosity,
     out: &mut impl Write,
@@ -391,11 +398,11 @@ pub(super) fn run(
     let gathered = given.gather(has_handed)?;
     let log = gathered.settings.log();
     log.apply(&verbosity);
-    if given.reading().check {
+    if check {
         let list = gathered.list();
         let config = gathered.settings.config()?;
         config.check().map_err(|error| Failure::Usage(error.to_string()))?;
-        return if given.reading().json { show_json(&list, out) } else { show(&list, out) };
+        return if json { show_json(&list, out) } else { show(&list, out) };
     }
     // Certificates end before the daemon does, and clients come and go.
     let is_read_again = gathered.is_read_again();

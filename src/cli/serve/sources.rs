@@ -99,7 +99,7 @@ impl Given {
     /// # Errors
     /// All that is wrong with them, a line each.
     pub(super) fn gather(&self, has_handed: bool) -> Result<Gathered, Failure> {
-        let Reading { config, no_env, .. } = self.reading();
+        let Reading { config, no_env } = self.reading();
         let keys = keys();
         let variables = std::env::vars_os().filter(|_| !no_env);
         let (environment, named, mut faults) = environment(&keys, variables);
@@ -140,7 +140,7 @@ impl Given {
     }
 
     /// The flags that say what is to be read.
-    pub(super) fn reading(&self) -> Reading {
+    fn reading(&self) -> Reading {
         Reading::from_arg_matches(&self.0).expect("the parser took them")
     }
 }

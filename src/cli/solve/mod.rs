@@ -30,8 +30,7 @@ Examples:
   plyd solve isolation --board 7x7 --book openings.txt
   plyd solve isolation --board 6x9 --threads 2 --record 6x9.jsonl --certificate 6x9.txt
                                             takes minutes; run it again if it was interrupted, and it goes on
-  plyd solve ijk --rules size=3             by looking at every line until a win is found; without chance, and \
-also on 2x2")]
+  plyd solve ijk --rules size=3             by search; boards of 2x2 and 3x3, without chance")]
 pub(super) struct Args {
     /// The game; one that can be solved whole
     #[arg(value_parser = registry::parser())]

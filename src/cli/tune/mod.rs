@@ -225,7 +225,7 @@ fn show(
     }
     writeln!(out, "{table}\ngames: {} of {}", grouped(tuning.games()), grouped(terms.scheduled()))?;
     match &trials.out {
-        _ if !tuning.is_complete() => Ok(writeln!(out, "with --state the same command goes on")?),
+        _ if !tuning.is_complete() => Ok(writeln!(out, "{}", trials.to_resume())?),
         Some(path) if is_written => Ok(writeln!(out, "the weights are in {}", path.display())?),
         _ => Ok(write!(out, "\n{file}")?),
     }

@@ -49,7 +49,7 @@ fn a_game_that_is_made_void_while_it_is_played_ends_and_the_table_goes_on() {
     let (game, mover, other) = begin(&ladder, &tokens);
     let go = mover.asked();
     let said = ladder.run(&["games", "void", &game.to_string(), "--why", "the wrong board", "--who", "olga"]);
-    assert_eq!(said, "1 of 1 were not void before\n");
+    assert_eq!(said, "made void: 1 of 1; void before: 0\n");
     for bot in [&mover, &other] {
         let over = bot.next();
         assert_eq!((&over["cmd"], &over["x_game"]), (&json!("over"), &go["x_game"]), "{over}");
@@ -61,7 +61,7 @@ fn a_game_that_is_made_void_while_it_is_played_ends_and_the_table_goes_on() {
         assert_eq!(state(&ladder, game), "void");
     }
     let again = ladder.run(&["games", "void", &game.to_string(), "--why", "again"]);
-    assert_eq!(again, "0 of 1 were not void before\n");
+    assert_eq!(again, "made void: 0 of 1; void before: 1\n");
     // They meet again, and that counts: one bot plays in a thread while the other one does.
     std::thread::scope(|scope| {
         for bot in [mover, other] {

@@ -36,17 +36,17 @@ pub const COMMON: &[Spec] = &[
     Spec {
         name: "level",
         kind: Kind::Int { min: 1, max: FULL_LEVEL as i64, default: Some(FULL_LEVEL as i64) },
-        about: "Strength: below 10 the player sees less far, wavers between good moves and is hasty now and then; see the ratings.",
+        about: "Strength: below 10 the player searches fewer plies and nodes, often picks another good move than the best, and now and then moves like level 1.",
     },
     Spec {
         name: "variety",
         kind: Kind::Int { min: 0, max: 1_000_000, default: Some(0) },
-        about: "Draw among moves whose scores differ by less than this many thousandths; 1: equal ones, 0: off. A level that wavers draws by itself.",
+        about: "Pick at random among moves whose scores are less than this many thousandths below the best; 1: equal ones, 0: off. No effect at a level that picks at random itself.",
     },
     Spec {
         name: "deterministic",
         kind: Kind::Bool { default: Some(false) },
-        about: "One thread and no clock in decisions but the limits: equal questions get equal answers.",
+        about: "Search with one thread, and let the clock decide nothing but the limits: the same request gets the same answer.",
     },
 ];
 

@@ -128,7 +128,7 @@ impl State {
             return;
         };
         if !conn.sessions.contains_key(name) && conn.sessions.len() >= max {
-            let message = format!("at most {max} sessions are open on a connection");
+            let message = format!("at most {max} sessions may be open on a connection: close one");
             let refusal = RequestError::new(ErrorCode::TooManySessions, message);
             self.effects.deferred_drops.push(opened);
             return self.commit(task, Output::Refused(refusal), now_ns);

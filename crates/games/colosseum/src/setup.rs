@@ -18,7 +18,7 @@ pub(super) const RULES: &[Spec] = &[
     Spec {
         name: "start_walls",
         kind: Kind::ChoiceOrInt { choices: &["2023", "2022"], min: 0, max: MAX_PAIRS },
-        about: "Walls of the drawn start: those of the referee of a year, or a number of pairs, each a wall with its image.",
+        about: "Walls of the random start: as the referee of 2023 or 2022 puts them, or this many pairs of a wall and its symmetric counterpart.",
     },
     Spec { name: "seed", kind: Kind::Seed, about: "Draws the start position." },
 ];

@@ -40,14 +40,14 @@ const LEAD_EMPTY: Spec = weights::spec(
     "lead_empty",
     0,
     4000,
-    "Of `lead`: what the higher letter is worth beside its mass on an empty board, in thousandths of that.",
+    "Of `lead`: the bonus for the higher letter on an empty board, in thousandths of that letter's mass.",
 );
 const LEAD_FULL: Spec = weights::spec(
     FILE,
     "lead_full",
     0,
     4000,
-    "Of `lead`: what the higher letter is worth beside its mass on a full board, in thousandths of that.",
+    "Of `lead`: the bonus for the higher letter on a full board, in thousandths of that letter's mass.",
 );
 /// The weights.
 pub(super) const WEIGHTS: Weights = Weights { list: &[LEAD_EMPTY, LEAD_FULL], file: FILE };

@@ -150,9 +150,9 @@ where
     const EVALUATORS: &'static [NamedEvaluator<Self>] = &[
         NamedEvaluator::by(
             "tuples",
-            "`lead`, and by the rules of preset v2-4x4 what rows and columns are worth too, from tables learned \
-             by games; `lead` alone on other boards, with a move S, and where a full board does not end the \
-             game.",
+            "`lead` plus the worth of rows and columns, from tables learned by self-play, under the rules of \
+             preset v2-4x4; `lead` alone on other boards, with a move S, and where a full board does not end \
+             the game.",
             &WhereLearned,
         )
         .trained(),

@@ -13,8 +13,9 @@ pub(super) const RULES: &[Spec] = &[
     Spec {
         name: "preset",
         kind: Kind::Choice(&["classic", "rows", "border", "random"]),
-        about: "Where each may play: everywhere; or on cells of the own set and beside own cells, the set being the first or \
-                last row, the border, or as many random cells as a row has.",
+        about: "Where each player may play. classic: everywhere. The others: on the cells of a set of their own and beside \
+                cells that they have filled; the set is the first or the last row, the border, or random cells, as many as \
+                a row has.",
     },
     Spec { name: "m", kind: BLOCK, about: "Rows of a block." },
     Spec { name: "n", kind: BLOCK, about: "Columns of a block; m times n values." },

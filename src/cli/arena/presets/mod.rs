@@ -25,7 +25,7 @@ use crate::cli::registry;
 use super::report::{Ended, percent};
 use super::{Args, Halt, PLAYED_OUT, Totals, play, read_match};
 use crate::cli::failure::Failure;
-use crate::cli::write_json;
+use crate::cli::{words, write_json};
 use claim::{Claim, Verdict};
 
 /// What can be played again, and by which text: the reports of each game.
@@ -151,10 +151,8 @@ pub(super) fn run(name: &str, given: &Args, out: &mut impl Write) -> Result<(), 
     }
     writeln!(out, "{}", count(&played))?;
     if left > 0 {
-        writeln!(
-            out,
-            "{left} of {all} matches are not played to their end: with --record the same command goes on"
-        )?;
+        let resume = words::to_resume("--record", given.record.is_some());
+        writeln!(out, "{left} of {all} matches are not played to their end: {resume}")?;
     }
     Ok(())
 }
