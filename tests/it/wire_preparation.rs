@@ -303,7 +303,11 @@ fn what_is_over_before_it_was_read_holds_up_nothing() {
     other.send(&json!({ "id": "q", "cmd": "inspect", "session": "s", "position": {}, "want": ["moves"] }));
     other.result(&newgame);
     assert_eq!(other.last("q")["code"], "unprepared");
-    // Nobody before them in the queue of the slow threads has had more than its turn.
+    expect_held(&mut greedy);
+}
+
+/// Checks that nobody who came before in the queue of the slow threads has had more than its turn.
+fn expect_held(greedy: &mut [Peer]) {
     let left: Vec<usize> = greedy
         .iter_mut()
         .map(|peer| {
@@ -312,6 +316,31 @@ fn what_is_over_before_it_was_read_holds_up_nothing() {
         })
         .collect();
     assert!(left.contains(&HELD), "the questions that came before were read first: {left:?} are left");
+}
+
+/// A search that no clock waits for is read as if one did, if one waits for what comes behind it.
+#[test]
+fn a_move_with_a_clock_waits_for_no_search_of_its_own_that_waits_for_others() {
+    let server = Server::tcp(&["--threads", "2"]);
+    let mut other = server.greet(json!({}));
+    let mut greedy = hold_slow_threads(&server, &mut other);
+    let brief = with(per_move(600_000), &json!({ "limit": { "nodes": 1 } }));
+    for (at, last) in ["go", "update"].into_iter().enumerate() {
+        for ahead in 0..2 {
+            let analysis = json!({ "mode": "analyse", "limit": { "nodes": 1 } });
+            other.send(&go(&format!("ahead{at}{ahead}"), "l-game", &long_game(), analysis));
+        }
+        if last == "go" {
+            other.send(&go(last, "l-game", &json!({}), brief.clone()));
+        } else {
+            other.send(&go(last, "l-game", &json!({}), with(brief.clone(), &json!({ "mode": "ponder" }))));
+            other.ping();
+            other.result(&json!({ "id": "u", "cmd": "update", "target": last, "mode": "move" }));
+        }
+        let best = other.last(last);
+        assert_eq!(best["type"], "bestmove", "{best}");
+    }
+    expect_held(&mut greedy);
 }
 
 #[test]

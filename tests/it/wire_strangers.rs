@@ -7,7 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::common::{Peer, Server, TIMEOUT, process, with};
+use crate::common::{Peer, Server, TIMEOUT, process, until, with};
+use crate::operate::connections;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -39,6 +40,34 @@ impl Drop for TokenFile {
 
 fn hello(token: &str) -> Value {
     json!({ "id": "h", "cmd": "hello", "protocol": { "min": 1, "max": 1 }, "token": token })
+}
+
+/// Without a bound each of them would keep a socket of the server for ten seconds.
+#[test]
+fn those_that_do_not_read_to_the_end_hold_as_many_sockets_as_there_are_places() {
+    let server = Server::tcp(&["--connections", "2", "--strangers", "2"]);
+    let mut operator = server.greet(json!({}));
+    let mut requests = vec![json!({ "id": "h", "cmd": "hello", "protocol": { "min": 1, "max": 1 } })];
+    requests.extend((0..60).map(|at| json!({ "id": format!("d{at}"), "cmd": "describe", "what": "schema" })));
+    requests.push(json!({ "id": "q", "cmd": "quit" }));
+    let requests: String = requests.iter().map(|request| format!("{request}\n")).collect();
+    let (mut unread, mut newest) = (Vec::new(), json!(1));
+    for _ in 0..7 {
+        let mut stream = server.socket();
+        // Little of the answers fits into the system's memory.
+        rustix::net::sockopt::set_socket_recv_buffer_size(&stream, 4096).unwrap();
+        stream.write_all(requests.as_bytes()).unwrap();
+        unread.push(stream);
+        let last = newest.clone();
+        until("the newest one ends, and gives up its place", || {
+            let (all, _) = connections(&mut operator);
+            // The operator, those that nobody reads, and the one that is ending.
+            assert!(all.len() <= 1 + 4 + 1, "{all:?}");
+            let at = all.last().unwrap();
+            newest = at["connection"].clone();
+            newest != last && at["state"] == "closing" && at["requests"] == 0
+        });
+    }
 }
 
 #[test]

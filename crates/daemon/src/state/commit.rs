@@ -7,7 +7,6 @@ use plyd_protocol::{ErrorCode, Reason};
 use super::job::{Job, Phase};
 use super::outbox::Item;
 use super::request_error::RequestError;
-use super::schedule::Class;
 use super::task::{Context, Output, Task, Work};
 use super::{Session, State};
 use crate::ids::{ConnId, JobId};
@@ -50,12 +49,21 @@ impl State {
         Ok(Context::Session(Box::new(session.view.clone())))
     }
 
-    /// Whether a clock or a client's stop waits for the work on a request. Without either nothing ends that
-    /// work, which would keep others waiting.
+    /// Whether a clock or a client's stop waits for the reading of a `go`, or a clock for what comes behind it
+    /// in its lane. Without either nothing ends that work, which would keep others waiting.
     pub(crate) fn is_urgent(&self, task: &Task) -> bool {
         let Work::Go(id, _) = &task.work else { return false };
-        let is_timed = |job: &Job| job.class() == Class::Move && job.deadline().is_some();
-        self.jobs.get(id).is_some_and(|job| is_timed(job) || task.interrupt.is_hurried())
+        let Some(job) = self.jobs.get(id) else { return false };
+        job.is_timed() || task.interrupt.is_hurried() || self.is_awaited(task)
+    }
+
+    /// Whether a search with a clock waits behind a task in its lane.
+    fn is_awaited(&self, task: &Task) -> bool {
+        let lane = self.conns.get(&task.conn).and_then(|conn| conn.lanes.get(&task.lane));
+        lane.into_iter().flatten().any(|behind| match &behind.work {
+            Work::Go(id, _) => self.jobs.get(id).is_some_and(Job::is_timed),
+            _ => false,
+        })
     }
 
     /// Notes that a request takes longer than the quick threads have. The slow ones work below the priority

@@ -315,6 +315,7 @@ impl State {
             self.effects.signals.extend([conn.writer.clone(), conn.room.clone()]);
         }
         self.leave_queues(id);
+        self.bound_flushing(id, now_ns);
     }
 
     /// Ends all tasks of a connection. The next thread gives up those that wait for one, and with them what

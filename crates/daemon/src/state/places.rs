@@ -78,6 +78,31 @@ impl Conn {
 }
 
 impl State {
+    /// Cuts off a connection whose last messages are not read if too many are so: as many may be as there are
+    /// places, and of an address as many as it may have connections. It is the one that has read nothing for
+    /// longest, but not the one that ended just now.
+    pub(super) fn bound_flushing(&mut self, ended: ConnId, now_ns: u64) {
+        let Some(network) = self.conns.get(&ended).map(|conn| conn.network) else { return };
+        let limits = &self.limits;
+        let slowest_of = |most: usize, is_meant: &dyn Fn(&Conn) -> bool| {
+            let waits = |(id, conn): (&ConnId, &Conn)| {
+                let is_flushing = conn.remote && conn.stage == Stage::Flushing && is_meant(conn);
+                is_flushing.then(|| Some((conn.outbox.waiting_since()?, *id))).flatten()
+            };
+            let all: Vec<_> = self.conns.iter().filter_map(waits).collect();
+            let others = all.iter().filter(|(_, id)| *id != ended);
+            if all.len() > most { others.min().map(|(_, id)| *id) } else { None }
+        };
+        let of_network = network
+            .filter(|_| limits.connections_per_address > 0)
+            .and_then(|_| slowest_of(limits.connections_per_address, &|conn| conn.network == network));
+        let slowest = of_network.or_else(|| slowest_of(limits.connections + limits.strangers, &|_| true));
+        if let Some(slowest) = slowest {
+            self.note_refusal(slowest, Refusal::SlowReader);
+            self.drop_conn(slowest, now_ns, true);
+        }
+    }
+
     /// Closes strangers, the oldest first, to make room for a new one: those of its own address if that has
     /// too many connections, else any.
     pub(super) fn make_place(&mut self, newcomer: ConnId, now_ns: u64) {
@@ -153,6 +178,10 @@ impl State {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         conn.stage = Stage::Late(body);
         let delay = self.guesses.note(conn.network, now_ns);
+        if self.shutting_down {
+            // Nobody can come back with another guess.
+            return self.late_answer_is_due(id, now_ns);
+        }
         self.set_timer(now_ns + delay, Timer::Late(id));
     }
 
@@ -204,6 +233,49 @@ mod tests {
     use crate::signal::Signal;
     use crate::spans::Origin;
     use crate::state::budget::Memory;
+
+    /// Opens connections from addresses, each of which is sent something that it does not read.
+    fn unread(state: &mut State, peers: &[[u8; 4]]) -> Vec<ConnId> {
+        let nobody = || Signal::Task(Arc::default());
+        let open = |peer: &[u8; 4]| {
+            let origin = Origin::Tcp((*peer, 1).into());
+            let id = state.open_conn(origin, [nobody(), nobody(), nobody()], 0);
+            let conn = state.conns.get_mut(&id).unwrap();
+            (conn.needs_hello, conn.greeted) = (false, true);
+            state.send_notice(id, wire::NoticeKind::Warning, None, "unread", id);
+            id
+        };
+        peers.iter().map(open).collect()
+    }
+
+    #[test]
+    fn those_that_do_not_read_their_last_messages_hold_as_many_sockets_as_there_are_places() {
+        let limits = Limits { connections: 3, strangers: 2, connections_per_address: 2, ..Limits::default() };
+        let mut state = State::new(limits, &[], None, Memory::new(0), 0);
+        let (own, other) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+        let ids = unread(&mut state, &[own, other, own, own]);
+        ids.iter().for_each(|id| state.end_conn(*id, 10));
+        let left = |state: &State| ids.iter().map(|id| state.conns.contains_key(id)).collect::<Vec<_>>();
+        assert_eq!(left(&state), [false, true, true, true], "the address has two, and the first leaves");
+        // One that reads a little stays before one that reads nothing.
+        state.writer_progress(ids[1], 20);
+        let many: Vec<[u8; 4]> = (3..7).map(|host| [192, 0, 2, host]).collect();
+        let more = unread(&mut state, &many);
+        more.iter().for_each(|id| state.end_conn(*id, 30));
+        assert_eq!(left(&state), [false, true, false, false], "five are left in all");
+        assert!(more.iter().all(|id| state.conns.contains_key(id)));
+    }
+
+    #[test]
+    fn a_wrong_token_is_answered_at_once_while_the_server_ends() {
+        let nobody = || Signal::Task(Arc::default());
+        let mut state = State::new(Limits::default(), &[], Some("secret".to_owned()), Memory::new(0), 0);
+        let id = state.open_conn(Origin::Unix, [nobody(), nobody(), nobody()], 0);
+        state.announce_end(std::time::Duration::from_secs(1), 1);
+        state.answer_late(id, "{}".to_owned(), 2);
+        assert_eq!(state.conns[&id].stage, Stage::Flushing);
+        assert!(!state.is_quiet(), "the answer is not written yet");
+    }
 
     #[test]
     fn a_wrong_token_opens_nothing_when_its_answer_comes_after_the_end() {

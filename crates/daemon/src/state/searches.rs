@@ -18,6 +18,7 @@ use super::job::{Job, Phase};
 use super::outbox::Item;
 use super::request_error::RequestError;
 use super::schedule::{Changes, Class};
+use super::task::Asks;
 use super::timers::Timer;
 use crate::ids::{ConnId, JobId, TaskId};
 use crate::log::targets;
@@ -438,6 +439,18 @@ impl State {
         job.hurry(now_ns + grace.as_nanos() as u64);
         self.effects.hurried.extend(self.task_of(id));
         self.rearm_job(id);
+    }
+
+    /// Has the task that prepares a job, and the search that is first in its lane, change to the threads that
+    /// suit them by now.
+    pub(super) fn speed_up(&mut self, id: JobId) {
+        let Some((conn, task)) = self.task_of(id) else { return };
+        let tasks = &self.conns[&conn].tasks;
+        let lane = &tasks[&task].lane;
+        let first = tasks.iter().find(|(_, pending)| pending.lane == *lane);
+        let first = first.filter(|(first, pending)| **first != task && pending.asks == Asks::Search);
+        self.effects.hurried.extend(first.map(|(first, _)| (conn, *first)));
+        self.effects.hurried.push((conn, task));
     }
 
     /// The task that prepares a job.

@@ -176,6 +176,11 @@ impl Job {
         if self.mode == Mode::Move && ends_by_itself { Class::Move } else { Class::Endless }
     }
 
+    /// Whether it is a search for a move that some time ends, so that a clock waits for it.
+    pub(super) fn is_timed(&self) -> bool {
+        self.mode == Mode::Move && self.deadline().is_some()
+    }
+
     /// How far its search has come.
     pub(super) fn progress(&self) -> Progress {
         Progress { is_searched: self.control.stats().depth > 0, cpu_ns: self.control.cpu_ns() }

@@ -109,7 +109,12 @@ impl State {
             span,
         };
         match conn.lanes.get_mut(&lane) {
-            Some(waiting) => waiting.push_back(task),
+            Some(waiting) => {
+                waiting.push_back(task);
+                if let Some(job) = job.filter(|job| self.jobs.get(job).is_some_and(Job::is_timed)) {
+                    self.speed_up(job);
+                }
+            }
             None => {
                 conn.lanes.insert(lane, std::collections::VecDeque::new());
                 self.effects.tasks.push(task);

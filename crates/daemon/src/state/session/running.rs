@@ -90,7 +90,7 @@ impl State {
                 match job.phase {
                     Phase::Waiting => self.enqueue(id),
                     // A clock may wait for it now.
-                    Phase::Preparing => self.effects.hurried.extend(self.task_of(id)),
+                    Phase::Preparing => self.speed_up(id),
                     _ => {}
                 }
                 self.schedule.change(id, class, deadline_ns, now_ns);
