@@ -119,8 +119,13 @@ pub(super) fn csrf(secret: &str) -> String {
 pub(super) fn expect(secret: &str, token: &str) -> Result<(), Refusal> {
     // Hashes are compared, whose time says nothing about what they were made of.
     let same = Sha256::digest(csrf(secret).as_bytes()) == Sha256::digest(token.as_bytes());
+    same.then_some(()).ok_or_else(out_of_date)
+}
+
+/// Why a form is refused that does not belong to the cookie that came with it.
+pub(super) fn out_of_date() -> Refusal {
     let message = "this form is out of date or of another login: go back, reload the page, and try again";
-    same.then_some(()).ok_or_else(|| Refusal::new(Kind::Forbidden, message))
+    Refusal::new(Kind::Forbidden, message)
 }
 
 /// Refuses what a browser says that another site sent.

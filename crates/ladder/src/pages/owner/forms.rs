@@ -20,7 +20,8 @@ use crate::pages::model::{self, Rating};
 use crate::pages::refusal::{Kind, Refusal};
 
 use crate::pages::session::{
-    Session, cookie, csrf, expect, expect_same_site, login_name, new_visit, private, set_cookie, visit_name,
+    Session, cookie, csrf, expect, expect_same_site, login_name, new_visit, out_of_date, private, set_cookie,
+    visit_name,
 };
 use crate::pages::site::Site;
 use crate::store::{Bot, By, Store, StoreError};
@@ -93,7 +94,8 @@ async fn join(State(site): Shared, headers: HeaderMap, form: Sent<Join>) -> Answ
     expect_same_site(&headers)?;
     let Form(Join { csrf, link }) = form?;
     let settings = &site.settings;
-    let visit = cookie(&headers, visit_name(settings)).unwrap_or_default();
+    // The form of another site comes without the cookie, and everybody can compute the token of no secret.
+    let visit = cookie(&headers, visit_name(settings)).ok_or_else(out_of_date)?;
     expect(&visit, &csrf)?;
     let now = now_ms();
     let until = now.saturating_add(i64::try_from(whole_ms(settings.login_for)).unwrap_or(i64::MAX));
