@@ -24,8 +24,10 @@ pub struct NewEncounter {
     pub opening: Opening,
 }
 
-const OPEN: &str = "SELECT g.id, e.pool, g.p1, g.p2, e.seed, e.opening
-    FROM game g JOIN encounter e ON e.id = g.encounter WHERE g.state = 'playing' ORDER BY g.id";
+/// SQLite uses the index of games that are open only if it finds the condition of that index.
+pub(super) const OPEN: &str = "SELECT g.id, e.pool, g.p1, g.p2, e.seed, e.opening
+    FROM game g JOIN encounter e ON e.id = g.encounter
+    WHERE g.state IN ('waiting', 'playing') AND g.state = 'playing' ORDER BY g.id";
 const OPEN_GAME: &str = "SELECT g.id, e.pool, g.p1, g.p2, e.seed, e.opening
     FROM game g JOIN encounter e ON e.id = g.encounter WHERE g.state = 'playing' AND g.id = $1";
 

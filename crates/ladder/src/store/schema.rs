@@ -7,7 +7,7 @@ use super::error::StoreError;
 ///
 /// Numbers are counted up by `counter`, in the order in which things were committed. Times are milliseconds
 /// since 1970; seeds, rules, records and conversations are kept as the protocol writes them.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     "
 CREATE TABLE counter (name TEXT PRIMARY KEY, last BIGINT NOT NULL);
 INSERT INTO counter (name, last) VALUES
@@ -156,6 +156,10 @@ CREATE TABLE audit (
 -- Whether an owner may not log in, and why.
 ALTER TABLE owner ADD COLUMN disabled_ms BIGINT;
 ALTER TABLE owner ADD COLUMN disabled_why TEXT;
+",
+    "
+-- For the list of a pool's games, the latest first.
+CREATE INDEX encounter_of_pool ON encounter (pool, id);
 ",
 ];
 
