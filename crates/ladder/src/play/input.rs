@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use plyd_arena::referee::PlayerMessage;
-use plyd_protocol::MAX_LINE;
 use plyd_protocol::framing::{Event, Framing};
+use plyd_protocol::{DecodeError, ErrorCode, MAX_LINE, Offer, decode_offer};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -17,6 +17,12 @@ use super::link::{Closed, ClosedKind, broken};
 
 /// How much is read at once.
 pub(super) const CHUNK: usize = 1 << 14;
+
+/// The longest offer: the first one is by a stranger.
+pub(super) const OFFER: usize = 1 << 16;
+
+/// The most games, presets and clocks of an offer in all: each pool looks through them in each round.
+const OFFERED: usize = 500;
 
 /// A longer line is parsed beside the thread that stamps answers, one such line of all bots at a time.
 const LONG_LINE: usize = 1 << 14;
@@ -141,8 +147,8 @@ impl Rate {
 pub(super) enum Line {
     /// A message.
     PlayerMessage(PlayerMessage),
-    /// A request, right or wrong.
-    Request,
+    /// A request: an offer, or why it is none.
+    Request(Box<Result<(String, Offer), DecodeError>>),
     /// Neither.
     Garbled,
 }
@@ -151,7 +157,7 @@ impl Line {
     fn of(line: &[u8]) -> Self {
         match PlayerMessage::read(line) {
             Ok(said) => Self::PlayerMessage(said),
-            Err(_) if is_request(line) => Self::Request,
+            Err(_) if is_request(line) => Self::Request(Box::new(read_offer(line))),
             Err(_) => Self::Garbled,
         }
     }
@@ -185,6 +191,25 @@ impl Parser {
         // A panic was reported when it happened.
         parsed.await.unwrap_or((Vec::new(), Line::Garbled))
     }
+}
+
+/// Reads an offer.
+///
+/// # Errors
+/// What is wrong with it; or it is longer, or has more in it, than a ladder reads.
+pub(super) fn read_offer(line: &[u8]) -> Result<(String, Offer), DecodeError> {
+    let fault = |id, code, message| DecodeError { id, code, pointer: None, message };
+    if line.len() > OFFER {
+        let message = format!("an offer has at most {OFFER} bytes");
+        return Err(fault(None, ErrorCode::LineTooLong, message));
+    }
+    let (id, offer) = decode_offer(line)?;
+    let games: usize = offer.games.iter().map(|game| 1 + game.presets.len()).sum();
+    if games + offer.clocks.len() > OFFERED {
+        let message = format!("an offer has at most {OFFERED} games, presets and clocks in all");
+        return Err(fault(Some(id), ErrorCode::OutOfRange, message));
+    }
+    Ok((id, offer))
 }
 
 /// Whether a line that is no answer is a request, right or wrong.

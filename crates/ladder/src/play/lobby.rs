@@ -5,21 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use plyd_protocol::{ErrorCode, ErrorMessage, MAX_LINE, Offer, OfferResult, VERSION, decode_offer};
+use plyd_protocol::{DecodeError, ErrorCode, ErrorMessage, MAX_LINE, Offer, OfferResult, VERSION};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, split};
 use tokio::time::timeout;
 
 use super::admission::{Admitted, Authenticator, Refusal};
 use super::bots::Bots;
-use super::input::{CHUNK, Line, Lines, Parser, Rate};
+use super::input::{CHUNK, Line, Lines, OFFER, Parser, Rate, read_offer};
 use super::line;
 use super::link::{Closed, ClosedKind, Link, garbled};
 use crate::BotId;
 use crate::rates::{Peer, Places, Rates};
 use crate::terms::whole_ms;
-
-/// The longest first line: an offer, by a stranger.
-const OFFER: usize = 1 << 16;
 
 /// How long a bot whose connection has ended may go on writing.
 const LINGER: Duration = Duration::from_secs(1);
@@ -157,7 +154,7 @@ impl<D: Authenticator> Lobby<D> {
             Ok(Err(closed)) => return Err(refusal(None, ErrorCode::LineTooLong, &closed.message)),
             Err(_) => return Err(refusal(None, ErrorCode::TimedOut, "no offer came")),
         };
-        let (id, offer) = decode_offer(&first).map_err(|fault| {
+        let (id, offer) = read_offer(&first).map_err(|fault| {
             let is_other = fault.code == ErrorCode::UnknownCmd;
             let mut error = fault.into_message(1);
             if is_other {
@@ -223,7 +220,7 @@ impl<D: Authenticator> Lobby<D> {
                         rate.forget_one();
                     }
                 }
-                Line::Request => self.request(&line, bot, link, by, &offering).await,
+                Line::Request(offer) => self.request(*offer, bot, link, by, &offering).await,
                 Line::Garbled => return Err(fatal(ErrorCode::BadJson, &garbled(&line).message)),
             }
         }
@@ -233,13 +230,13 @@ impl<D: Authenticator> Lobby<D> {
     /// late by it. One is judged at a time.
     async fn request(
         self: &Arc<Self>,
-        line: &[u8],
+        offer: Result<(String, Offer), DecodeError>,
         bot: BotId,
         link: &Link,
         by: Option<IpAddr>,
         offering: &Arc<AtomicBool>,
     ) {
-        let (id, offer) = match decode_offer(line) {
+        let (id, offer) = match offer {
             Ok(offer) => offer,
             Err(fault) => return link.say(line::error(fault.into_message(0))).await,
         };

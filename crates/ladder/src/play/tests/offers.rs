@@ -86,6 +86,41 @@ async fn a_bot_changes_what_it_offers() {
 }
 
 #[tokio::test]
+async fn an_offer_that_is_too_long_or_has_too_much_in_it_is_not_taken() {
+    let ladder = Ladder::open(settings()).await;
+    let mut bot = join(ladder.address, 5).await;
+    let of = |games: usize, presets: usize, clocks: usize, padding: usize| {
+        json!({
+            "id": "again", "cmd": "offer", "protocol": { "min": 1, "max": 1 }, "token": token(5), "concurrency": 2,
+            "games": vec![json!({ "game": "a", "presets": vec!["b"; presets] }); games],
+            "clocks": vec![json!({ "kind": "per_move", "ms": 5 }); clocks],
+            "x_padding": "x".repeat(padding),
+        })
+        .to_string()
+    };
+    let slots = || ladder.lobby.bots().ready().first().map(|ready| ready.slots);
+    for (offer, id, code) in [
+        (of(1, 0, 0, 100_000), Value::Null, "line_too_long"),
+        (of(501, 0, 0, 0), json!("again"), "out_of_range"),
+        (of(10, 50, 0, 0), json!("again"), "out_of_range"),
+        (of(1, 0, 500, 0), json!("again"), "out_of_range"),
+    ] {
+        bot.write(&offer).await;
+        let error = bot.read().await.unwrap();
+        assert_eq!((&error["id"], &error["code"]), (&id, &json!(code)), "{error}");
+        assert_ne!(error["fatal"], true);
+        assert_eq!(slots(), Some(4), "the offer before stands");
+        let mut other = dial(ladder.address, 6).await;
+        other.write(&offer).await;
+        let error = other.read().await.unwrap();
+        assert_eq!((&error["code"], &error["fatal"]), (&json!(code), &json!(true)));
+    }
+    bot.write(of(50, 5, 200, 0)).await;
+    assert_eq!(bot.read().await.unwrap()["type"], "result");
+    assert_eq!(slots(), Some(2));
+}
+
+#[tokio::test]
 async fn a_further_offer_that_is_not_taken_costs_no_game() {
     // The token of the further offer, what is answered to it, whether that ends the connection, and whether
     // the bot may come back to its game then.
