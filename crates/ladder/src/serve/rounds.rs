@@ -8,12 +8,13 @@ use plyd_core::zobrist::SplitMix64;
 use plyd_protocol::{Offer, Seed};
 use tokio::task::{JoinSet, spawn_blocking};
 
-use super::pool::{Free, MetCounts, OpenPool};
+use super::pool::{Free, Meetings, OpenPool};
 use super::tables::Tables;
 use super::{Settings, players};
 use crate::game::OpenGame;
 use crate::now_ms;
 use crate::pairing::Encounter;
+use crate::play::Ready;
 use crate::ratings::progress::Rated;
 use crate::store::{Bot, NewEncounter, StoreError, StoreHandle};
 use crate::{BotId, PoolId};
@@ -107,9 +108,8 @@ impl Rounds {
     /// Tells bots that wait in vain why, once for each offer: their owners would see nothing happen.
     fn explain(&mut self) {
         let ready = self.tables.table.bots.ready();
-        self.explained.retain(|bot, offer| {
-            ready.iter().any(|ready| ready.bot == *bot && Arc::ptr_eq(&ready.offer, offer))
-        });
+        self.explained
+            .retain(|bot, offer| find(&ready, *bot).is_some_and(|ready| Arc::ptr_eq(&ready.offer, offer)));
         for one in ready {
             let Some(bot) = self.bots.get(&one.bot) else { continue };
             let waited = self.since.get(&one.bot).map_or(Duration::ZERO, Instant::elapsed);
@@ -143,7 +143,7 @@ impl Rounds {
             if !before.contains(&id) && !self.tables.playing().encounters().contains(&id) {
                 let players = game.players.each_ref().map(|player| player.bot);
                 if let Some(open) = self.pools.iter_mut().find(|open| open.pool.id == game.pool) {
-                    open.meet(players);
+                    open.meet(players, &self.houses);
                 }
                 self.tables.start(tasks, game, true);
             }
@@ -182,13 +182,16 @@ impl Rounds {
         self.bots = bots.into_iter().map(|bot| (bot.id, bot)).collect();
         self.houses = self.bots.values().filter(|bot| bot.owner.is_none()).map(|bot| bot.id).collect();
         self.houses.sort();
-        let mut kept: HashMap<PoolId, MetCounts> =
-            self.pools.drain(..).map(|open| (open.pool.id, open.into_met())).collect();
+        let mut kept: HashMap<PoolId, Arc<Meetings>> =
+            self.pools.drain(..).map(|open| (open.pool.id, open.into_meetings())).collect();
         for (pool, met) in pools {
             let name = pool.name.clone();
-            let read = || met.into_iter().map(|met| (met.players, met.encounters)).collect();
-            let met = kept.remove(&pool.id).unwrap_or_else(read);
-            match OpenPool::new(self.tables.games, pool, met) {
+            let meetings = kept.remove(&pool.id).unwrap_or_else(|| {
+                let mut meetings = Meetings::default();
+                met.into_iter().for_each(|met| meetings.add(met.players, met.encounters, &self.houses));
+                Arc::new(meetings)
+            });
+            match OpenPool::new(self.tables.games, pool, meetings) {
                 Ok(pool) => self.pools.push(pool),
                 Err(why) => tracing::warn!(target: super::LOG, pool = name, why, "a pool is not played"),
             }
@@ -229,7 +232,7 @@ impl Rounds {
     async fn pair(&mut self, tasks: &mut Tasks) -> Result<(), StoreError> {
         let now = Instant::now();
         let ready = self.tables.table.bots.ready();
-        self.since.retain(|bot, _| ready.iter().any(|ready| ready.bot == *bot));
+        self.since.retain(|bot, _| find(&ready, *bot).is_some());
         let mut slots: BTreeMap<BotId, u32> = BTreeMap::new();
         for one in &ready {
             self.since.entry(one.bot).or_insert(now);
@@ -251,12 +254,16 @@ impl Rounds {
             }
             let mut has_begun = false;
             for at in order {
+                // A full ladder draws no pairs: with many bots that takes long.
+                if self.is_full() {
+                    return Ok(());
+                }
                 let pool = self.pools[at].pool.id;
                 if let std::collections::hash_map::Entry::Vacant(vacant) = ratings.entry(pool) {
                     vacant.insert(self.tables.handle.ask(move |store| store.ratings(pool)).await?);
                 }
-                for encounter in self.encounters(at, &ready, &slots, &ratings[&pool], now) {
-                    if self.tables.playing().count() >= self.settings.games {
+                for encounter in self.encounters(at, &ready, &slots, &ratings[&pool], now).await {
+                    if self.is_full() {
                         return Ok(());
                     }
                     has_begun |= self.begin(at, encounter, tasks).await?;
@@ -274,11 +281,16 @@ impl Rounds {
         }
     }
 
+    /// Whether as many encounters are played as the ladder plays at once.
+    fn is_full(&self) -> bool {
+        self.tables.playing().count() >= self.settings.games
+    }
+
     /// Who meets in a pool, an encounter for each bot at most.
-    fn encounters(
+    async fn encounters(
         &mut self,
         at: usize,
-        ready: &[crate::play::Ready],
+        ready: &[Ready],
         slots: &BTreeMap<BotId, u32>,
         ratings: &BTreeMap<BotId, Rated>,
         now: Instant,
@@ -288,7 +300,7 @@ impl Rounds {
         let mut candidates = Vec::new();
         for (bot, slots) in slots {
             let Some(bot) = self.bots.get(bot).filter(|bot| bot.disabled.is_none()) else { continue };
-            let offer = ready.iter().find(|ready| ready.bot == bot.id).map(|ready| &*ready.offer);
+            let offer = find(ready, bot.id).map(|ready| &*ready.offer);
             let is_there = match &bot.house {
                 Some(house) => build == Some(&house.version),
                 None => offer.is_some(),
@@ -300,10 +312,14 @@ impl Rounds {
             let free = Free { bot, offer, slots: *slots, waited };
             if pool.takes(&free) {
                 let rated = ratings.get(&bot.id).copied().unwrap_or_else(Rated::newcomer);
-                candidates.push(pool.candidate(&free, &rated, &self.houses));
+                candidates.push(pool.candidate(&free, &rated));
             }
         }
-        self.settings.matchmaker.pair(&candidates, |players| pool.met(players), self.random.next())
+        let (matchmaker, meetings, seed) = (self.settings.matchmaker, pool.meetings(), self.random.next());
+        // Beside the thread that stamps answers: bots choose among all others.
+        let paired = move || matchmaker.pair(&candidates, |players| meetings.of(players), seed);
+        // A panic was reported when it happened.
+        spawn_blocking(paired).await.unwrap_or_default()
     }
 
     /// Begins an encounter; says whether it did. A bot may have been disabled meanwhile.
@@ -335,7 +351,7 @@ impl Rounds {
             // If it was begun all the same, it is found among the open games.
             Err(error) => return Err(error),
         };
-        self.pools[at].meet(encounter.players);
+        self.pools[at].meet(encounter.players, &self.houses);
         self.tables.start(tasks, game, false);
         Ok(true)
     }
@@ -344,4 +360,9 @@ impl Rounds {
     pub(super) fn bots(&self) -> &Arc<crate::play::Bots> {
         &self.tables.table.bots
     }
+}
+
+/// A bot among those that take further games, which are in the order of their numbers.
+fn find(ready: &[Ready], bot: BotId) -> Option<&Ready> {
+    ready.binary_search_by_key(&bot, |ready| ready.bot).ok().map(|at| &ready[at])
 }

@@ -220,6 +220,18 @@ async fn a_bot_that_waits_in_vain_is_told_why_once_for_each_offer() {
 }
 
 #[tokio::test]
+async fn a_full_ladder_draws_no_pairs() {
+    let mut ladder = Ladder::open(terms(CALM));
+    let settings = Settings { games: 0, ..Settings::new(BTreeMap::new(), 7) };
+    let mut rounds = Rounds::new(ladder.tables.clone(), settings);
+    let _bots = [ladder.join(0).await, ladder.join(1).await];
+    // No pairs are drawn without the ratings.
+    let database = rusqlite::Connection::open(ladder.folder.join("ladder.db")).unwrap();
+    database.execute_batch("DROP TABLE rating").unwrap();
+    rounds.round(&mut ladder.tasks).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_new_token_cuts_off_who_came_with_the_old_one_and_nobody_else() {
     let mut ladder = Ladder::open(terms(CALM));
     let mut rounds = Rounds::new(ladder.tables.clone(), Settings::new(BTreeMap::new(), 7));
