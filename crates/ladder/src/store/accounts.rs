@@ -18,6 +18,8 @@ const BOTS: u64 = 50;
 const VERSIONS: u64 = 100;
 /// When a bot comes back within this time as what it was, that is not written again.
 const NOTED_MS: i64 = 3600 * 1000;
+/// Why a bot is disabled whose owner did it.
+pub(crate) const BY_OWNER: &str = "its owner disabled it";
 /// The most characters of a version.
 const VERSION: usize = 100;
 
@@ -297,6 +299,39 @@ impl Store {
                 expect_enabled(db, owner)?;
             }
             enable(db, id, why, by)
+        })
+    }
+
+    /// Takes from a bot that it may play, because its owner wants that. Why it was disabled before stays.
+    ///
+    /// # Errors
+    /// There is no such bot; the database fails.
+    pub fn disable_by_owner(&mut self, bot: BotId, by: &By<'_>) -> Result<(), StoreError> {
+        self.db.write(|db| match expect(db, bot)?.disabled {
+            Some(_) => Ok(()),
+            None => disable(db, bot, BY_OWNER, by),
+        })
+    }
+
+    /// Lets a bot play again that its owner disabled, and says whether it may play now. Its forfeits in a row
+    /// stay: a game that it plays soundly ends them.
+    ///
+    /// # Errors
+    /// There is no such bot, or its owner is disabled; the database fails.
+    pub fn enable_by_owner(&mut self, bot: BotId, by: &By<'_>) -> Result<bool, StoreError> {
+        self.db.write(|db| {
+            let bot = expect(db, bot)?;
+            let Some(disabled) = bot.disabled else { return Ok(true) };
+            if disabled.why != BY_OWNER {
+                return Ok(false);
+            }
+            if let Some(owner) = bot.owner {
+                expect_enabled(db, owner)?;
+            }
+            let sql = "UPDATE bot SET disabled_ms = NULL, disabled_why = NULL WHERE id = $1";
+            db.execute(sql, &[bot.id.0.into()])?;
+            note(db, by, "bot enable", &bot.name, BY_OWNER)?;
+            Ok(true)
         })
     }
 

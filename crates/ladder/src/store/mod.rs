@@ -42,6 +42,7 @@ mod transfer;
 
 use std::path::Path;
 
+pub(crate) use accounts::BY_OWNER;
 pub use accounts::{Account, Bot, Disabled, House, LINK_MS, Version};
 pub use audit::{By, Entry};
 pub use check::Checked;

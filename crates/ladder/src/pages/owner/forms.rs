@@ -24,11 +24,9 @@ use crate::pages::session::{
     visit_name,
 };
 use crate::pages::site::Site;
-use crate::store::{Bot, By, Store, StoreError};
+use crate::store::{BY_OWNER, Bot, By, StoreError};
 use crate::terms::whole_ms;
 
-/// Why a bot is disabled whose owner did it. Its owner may enable such a one alone.
-const BY_OWNER: &str = "its owner disabled it";
 /// How long a link's form may be looked at before it is sent.
 const VISIT_S: u64 = 3600;
 
@@ -248,13 +246,8 @@ async fn disable(State(site): Shared, session: Session, Number(id): Number, form
     let Form(Csrf { csrf }) = form?;
     session.expect(&csrf)?;
     let bot = own(&site, &session, BotId(id)).await?;
-    // Why it was disabled before stays.
-    if bot.disabled.is_none() {
-        let who = session.account.name.clone();
-        let work =
-            move |store: &mut Store| store.disable(&bot.name, BY_OWNER, &By { who: &who, at_ms: now_ms() });
-        site.change(work).await?;
-    }
+    let who = session.account.name.clone();
+    site.change(move |store| store.disable_by_owner(bot.id, &By { who: &who, at_ms: now_ms() })).await?;
     Ok(private(Redirect::to("/owner").into_response()))
 }
 
@@ -262,19 +255,11 @@ async fn enable(State(site): Shared, session: Session, Number(id): Number, form:
     let Form(Csrf { csrf }) = form?;
     session.expect(&csrf)?;
     let bot = own(&site, &session, BotId(id)).await?;
-    match &bot.disabled {
-        None => {}
-        Some(disabled) if disabled.why == BY_OWNER => {
-            let who = session.account.name.clone();
-            let work = move |store: &mut Store| {
-                store.enable(&bot.name, BY_OWNER, &By { who: &who, at_ms: now_ms() })
-            };
-            site.change(work).await?;
-        }
-        Some(_) => {
-            let message = "you did not disable it yourself: ask whoever runs the ladder to enable it";
-            return Err(Refusal::new(Kind::Forbidden, message));
-        }
+    let who = session.account.name.clone();
+    let enabled = site.change(move |store| store.enable_by_owner(bot.id, &By { who: &who, at_ms: now_ms() }));
+    if !enabled.await? {
+        let message = "you did not disable it yourself: ask whoever runs the ladder to enable it";
+        return Err(Refusal::new(Kind::Forbidden, message));
     }
     Ok(private(Redirect::to("/owner").into_response()))
 }

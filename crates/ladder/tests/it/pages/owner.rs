@@ -246,6 +246,30 @@ async fn owners_act_on_their_own_bots_alone() {
     assert_eq!(by_ann[by_ann.len() - 2..], ["bot disable", "bot enable"]);
 }
 
+#[tokio::test]
+async fn an_owner_who_disables_and_enables_a_bot_ends_no_row_of_forfeits() {
+    let site = Site::new();
+    let mut ann = ann(&site).await;
+    let form = format!("csrf={}", ann.csrf(&site).await);
+    let [own, _, bob, _] = site.bots;
+    let mut next = None;
+    for forfeits in 1..=5 {
+        let game = match next.take() {
+            Some(game) => game,
+            None => site.begin([own, bob]).await,
+        };
+        let index = game.players.iter().position(|player| player.bot == own).unwrap();
+        let ended = site.end(&game, 2 * index, Some(index)).await;
+        assert_eq!(ended.disabled.is_some(), forfeits == 5, "{forfeits}");
+        next = ended.next;
+        for what in ["disable", "enable"] {
+            ann.post(&site, &format!("/owner/bots/{own}/{what}"), form.clone()).await;
+        }
+        let bot = site.store(move |store| store.bot(own)).await;
+        assert_eq!((bot.forfeits, bot.disabled.is_some()), (forfeits, forfeits == 5));
+    }
+}
+
 /// Why a bot is disabled.
 trait MapDisabled {
     async fn map_disabled(self) -> Option<String>;
