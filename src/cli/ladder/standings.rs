@@ -56,6 +56,13 @@ struct Standings {
     group: Option<usize>,
 }
 
+impl Standings {
+    /// Whether no games connect it with the others: without an anchor those are the largest group.
+    fn is_apart(&self, has_anchor: bool) -> bool {
+        self.group.is_some_and(|group| has_anchor || group != 0)
+    }
+}
+
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut store = args.place.open()?;
     let pool = match &args.pool {
@@ -76,23 +83,24 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if rows.is_empty() {
         return Ok(writeln!(out, "no bot has played in {} yet", pool.name)?);
     }
-    let has_anchor = rows.iter().any(|row| row.anchor);
+    let has_anchor = has_anchor(&rows);
     let mut shown = Columns::new(["", "bot", "Elo", "95 % interval", "games", "points", ""]);
-    let mut ranks = 1..;
-    for row in &rows {
-        let note = match (row.anchor, row.group) {
-            _ if row.disabled => "disabled".to_owned(),
-            _ if !row.ranked => format!("not yet rated: fewer than {RANKED_GAMES} games, or all lost"),
-            (true, _) => "anchor".to_owned(),
-            // Without an anchor the others are the largest group.
-            (false, Some(0)) if !has_anchor => String::new(),
-            (false, Some(_)) if has_anchor => "apart: no games connect it with an anchor".to_owned(),
-            (false, Some(_)) => "apart: no games connect it with the others".to_owned(),
-            (false, None) => String::new(),
+    for (row, rank) in rows.iter().zip(ranks(&rows)) {
+        let note = if row.disabled {
+            "disabled".to_owned()
+        } else if !row.ranked {
+            format!("not yet rated: fewer than {RANKED_GAMES} games, or all lost")
+        } else if row.anchor {
+            "anchor".to_owned()
+        } else if !row.is_apart(has_anchor) {
+            String::new()
+        } else if has_anchor {
+            "apart: no games connect it with an anchor".to_owned()
+        } else {
+            "apart: no games connect it with the others".to_owned()
         };
-        let rank = if row.ranked && !row.disabled { ranks.next() } else { None };
         shown.row([
-            rank.map_or_else(String::new, |rank: u32| format!("{rank}.")),
+            rank.map_or_else(String::new, |rank| format!("{rank}.")),
             row.bot.clone(),
             if row.ranked { whole(row.elo) } else { String::new() },
             if row.anchor || !row.ranked { String::new() } else { interval(row.interval) },
@@ -110,6 +118,20 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         )?;
     }
     Ok(())
+}
+
+fn has_anchor(rows: &[Standings]) -> bool {
+    rows.iter().any(|row| row.anchor)
+}
+
+/// The rank of each row. Where a bot stands that no games connect with the others nobody knows.
+fn ranks(rows: &[Standings]) -> impl Iterator<Item = Option<u32>> {
+    let has_anchor = has_anchor(rows);
+    let mut ranks = 1..;
+    rows.iter().map(move |row| {
+        let has_rank = row.ranked && !row.disabled && !row.is_apart(has_anchor);
+        if has_rank { ranks.next() } else { None }
+    })
 }
 
 /// The one pool of a ladder.
@@ -179,6 +201,30 @@ fn standings(row: &Row, bot: Option<&Bot>) -> Standings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bots_have_ranks_in_the_group_that_has_anchors_or_in_the_largest() {
+        let standings = |(anchor, group): (bool, Option<usize>)| Standings {
+            bot: "kari".into(),
+            games: 4,
+            points: 2.0,
+            elo: 0.0,
+            interval: [None, None],
+            anchor,
+            ranked: true,
+            disabled: false,
+            group,
+        };
+        for (rows, expected) in [
+            (&[(true, None), (false, None)][..], &[Some(1), Some(2)][..]),
+            (&[(true, None), (false, Some(0)), (false, Some(0))], &[Some(1), None, None]),
+            (&[(false, Some(0)), (false, Some(1)), (false, Some(0))], &[Some(1), None, Some(2)]),
+            (&[], &[]),
+        ] {
+            let rows: Vec<Standings> = rows.iter().copied().map(standings).collect();
+            assert_eq!(ranks(&rows).collect::<Vec<_>>(), expected);
+        }
+    }
 
     #[test]
     fn an_interval_without_a_bound_says_so() {
