@@ -2,7 +2,8 @@
 //! database or the other one.
 //!
 //! What the games need comes along: pools with their terms and anchors, seasons, owners and bots by their
-//! names. Tokens, links and the audit log do not, nor who is disabled: a backup keeps those.
+//! names. Tokens, links and the audit log do not, nor who is disabled, nor pools and seasons without games: a
+//! backup keeps those.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read, Write};
@@ -17,7 +18,7 @@ use super::db::Db;
 use super::error::StoreError;
 use super::logs::{self, Logs};
 use super::names;
-use super::pools;
+use super::pools::{self, Pool};
 use super::rated;
 use super::row::{Row, json};
 use crate::game::Opening;
@@ -39,6 +40,9 @@ pub struct Transferred {
 pub struct OnLadder {
     /// The pool's name.
     pub pool: String,
+    /// When the pool was closed, if it was, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool_closed_ms: Option<i64>,
     /// On what terms it was played.
     pub terms: PoolTerms,
     /// The pool's anchors by their names, with their Elo.
@@ -145,7 +149,8 @@ impl Store {
 
 /// Names by numbers, for an export.
 struct Known {
-    pools: BTreeMap<PoolId, (String, PoolTerms, BTreeMap<String, f64>)>,
+    /// Each with its anchors.
+    pools: BTreeMap<PoolId, (Pool, BTreeMap<String, f64>)>,
     seasons: BTreeMap<SeasonId, String>,
     owners: BTreeMap<BotId, Option<String>>,
     houses: BTreeMap<String, (BotId, House)>,
@@ -158,7 +163,7 @@ impl Known {
         let name = |bot: &BotId| names.get(bot).copied().unwrap_or_default().to_owned();
         let pools = pools::all(db)?.into_iter().map(|pool| {
             let anchors = pool.anchors.iter().map(|(bot, elo)| (name(bot), *elo)).collect();
-            (pool.id, (pool.name, pool.terms, anchors))
+            (pool.id, (pool, anchors))
         });
         let pools = pools.collect();
         let seasons = db.all("SELECT id, name FROM season", &[], |row| {
@@ -179,15 +184,16 @@ impl Known {
     fn transferred(&self, row: &Row) -> Result<Transferred, StoreError> {
         let (pool, season) = (PoolId(row.count(5)?), SeasonId(row.count(6)?));
         let gone = || StoreError::corrupt("a game without its pool or season");
-        let (name, terms, anchors) = self.pools.get(&pool).ok_or_else(gone)?.clone();
+        let (pool, anchors) = self.pools.get(&pool).ok_or_else(gone)?.clone();
         let players = [BotId(row.count(10)?), BotId(row.count(11)?)];
         let game: PlayedGame = row.json(0)?;
         let needed =
             |name: &String| anchors.contains_key(name) || game.players.iter().any(|of| of.name == **name);
         let houses = self.houses.iter().filter(|(name, _)| needed(name));
         let x_ladder = OnLadder {
-            pool: name,
-            terms,
+            pool: pool.name,
+            pool_closed_ms: pool.closed_ms,
+            terms: pool.terms,
             houses: houses.map(|(name, house)| (name.clone(), house.clone())).collect(),
             anchors,
             season: self.seasons.get(&season).ok_or_else(gone)?.clone(),
@@ -327,8 +333,16 @@ impl Import {
                 }
                 let id = PoolId(db.next_id("pool")?);
                 let terms = json(&on.terms);
-                let values = [id.0.into(), (&on.pool).into(), (&terms).into(), now_ms.into()];
-                db.execute("INSERT INTO pool (id, name, terms, made_ms) VALUES ($1, $2, $3, $4)", &values)?;
+                let values = [
+                    id.0.into(),
+                    (&on.pool).into(),
+                    (&terms).into(),
+                    now_ms.into(),
+                    on.pool_closed_ms.into(),
+                ];
+                let sql =
+                    "INSERT INTO pool (id, name, terms, made_ms, closed_ms) VALUES ($1, $2, $3, $4, $5)";
+                db.execute(sql, &values)?;
                 id
             }
         };

@@ -65,6 +65,7 @@ fn main() -> ExitCode {
         ),
         ("what_bots_write_is_kept_bounded", ends::what_bots_write_is_kept_bounded),
         ("games_go_from_one_database_to_another", transfer::games_go_from_one_database_to_another),
+        ("a_closed_pool_stays_closed", transfer::a_closed_pool_stays_closed),
         ("half_a_pair_is_taken_over_too", transfer::half_a_pair_is_taken_over_too),
         ("what_is_no_export_changes_nothing", transfer::what_is_no_export_changes_nothing),
         (

@@ -98,6 +98,18 @@ pub(crate) fn games_go_from_one_database_to_another() {
     }
 }
 
+pub(crate) fn a_closed_pool_stays_closed() {
+    for (mut ladder, place) in Ladder::each().zip(places()) {
+        let [ann, _, bob, _] = ladder.bots;
+        ladder.play([ann, bob], [2, 1], 5_000);
+        ladder.store.close_pool("quick", true, "it is late", &By { who: "eve", at_ms: 40_000 }).unwrap();
+        let lines = export(&mut ladder.store);
+        let mut copy = import(&place, &lines).unwrap();
+        assert_eq!(copy.pool("quick").unwrap().closed_ms, Some(40_000));
+        assert_eq!(export(&mut copy), lines);
+    }
+}
+
 pub(crate) fn half_a_pair_is_taken_over_too() {
     for (ladder, place) in Ladder::each().zip(places()) {
         let mut ladder = played(ladder);
