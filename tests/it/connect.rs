@@ -415,6 +415,27 @@ fn a_game_that_goes_on_is_played_to_its_end_before_the_bot_leaves() {
 }
 
 #[test]
+fn the_last_offer_is_sent_again_after_the_ladder_refused_it_for_now() {
+    let ladder = Ladder::new("connect-refused");
+    let bot = ladder.least(&[]);
+    let (mut visit, _) = ladder.joined(&["a"]);
+    process::signal(&bot, Signal::TERM);
+    let last = visit.read();
+    let refused = json!({
+        "type": "error", "id": last["id"], "line": 0, "code": "too_many_requests", "message": "wait for a while",
+    });
+    visit.write(&refused.to_string());
+    let again = visit.read();
+    assert_eq!((&again["cmd"], &again["concurrency"]), (&json!("offer"), &json!(0)));
+    assert_ne!(again["id"], last["id"]);
+    visit.take(&again, &["a"], 60_000);
+    assert_eq!(visit.ask(&go("more", "b", &[]))["code"], "too_many_sessions");
+    visit.best("1", "a", &[]);
+    visit.over("a");
+    assert_eq!(said(bot).0, Some(0));
+}
+
+#[test]
 fn a_signal_while_it_dials_ends_it_at_once() {
     // Nobody listens, or whoever does says nothing.
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap();

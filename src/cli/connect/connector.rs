@@ -21,7 +21,7 @@ use crate::cli::failure::Failure;
 use crate::cli::interrupt::Halt;
 use crate::client::Address;
 
-/// How long the ladder may take to say which games go on when the bot leaves.
+/// How long the ladder may take to say which games go on when the bot leaves. Then it is asked again.
 const LAST_OFFER: Duration = Duration::from_secs(5);
 /// The most games that a ladder may say go on: more than a bot can have offered.
 const MOST_LANES: usize = 2 * MOST_GAMES as usize;
@@ -96,21 +96,19 @@ impl<W: Write> Connector<'_, W> {
         }
         self.occupy(&taken.games);
         // Once it leaves: until when the ladder may say which games go on.
-        let mut asked_to_leave = None;
+        let mut until = Instant::now();
         loop {
             if self.is_leaving() {
-                let until = match asked_to_leave {
-                    Some(until) => until,
-                    None if offered.concurrency == 0 => Instant::now(),
-                    None => {
-                        offered.concurrency = 0;
-                        link.offer(&offered)?;
-                        Instant::now() + LAST_OFFER
-                    }
-                };
-                asked_to_leave = Some(until);
-                if self.is_idle() && (Instant::now() >= until || link.is_answered()) {
+                let has_asked = offered.concurrency == 0;
+                let is_late = Instant::now() >= until;
+                if has_asked && self.is_idle() && (is_late || link.is_answered()) {
                     return Ok(());
+                }
+                // A ladder that refused that offer, or lost it, would give the bot further games without end.
+                if !has_asked || is_late && !link.is_answered() {
+                    offered.concurrency = 0;
+                    link.offer(&offered)?;
+                    until = Instant::now() + LAST_OFFER;
                 }
             }
             let mut is_behind = false;
