@@ -57,6 +57,12 @@ impl Framing {
         Self { partial: Vec::new(), limit, dropping: false, lines: 0 }
     }
 
+    /// The most bytes of a line.
+    #[must_use]
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Changes the limit, from the line at hand on.
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;

@@ -322,7 +322,9 @@ fn broken(link: &mut Link, error: ClientError) -> ForfeitReason {
         ClientError::Line(LineError::TimedOut | LineError::Unread) => {
             ForfeitReason::new(ForfeitKind::Timeout, error.to_string())
         }
-        ClientError::Line(LineError::TooLong) => ForfeitReason::new(ForfeitKind::Protocol, error.to_string()),
+        ClientError::Line(LineError::TooLong(_)) => {
+            ForfeitReason::new(ForfeitKind::Protocol, error.to_string())
+        }
         // A program that complains on its output and gives up: how it ended says more than its line.
         ClientError::Garbled { ref line, error: ref why } => {
             let message = match why.classify() {

@@ -10,6 +10,9 @@ use rustix::fd::BorrowedFd;
 
 use crate::{Address, ClientError, Launch, LineError, Lines, ReceivedLine, is_final, message_id};
 
+/// The longest answer that is read, in bytes: far longer than any that the specification describes.
+const LONGEST_ANSWER: usize = 64 << 20;
+
 /// A connection to a server.
 ///
 /// ```no_run
@@ -97,7 +100,8 @@ impl Client {
         Ok(Self::new(address.lines()?))
     }
 
-    fn new(lines: Lines) -> Self {
+    fn new(mut lines: Lines) -> Self {
+        lines.set_longest(LONGEST_ANSWER);
         Self { lines, waiting: VecDeque::new(), last: 0 }
     }
 

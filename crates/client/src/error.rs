@@ -2,7 +2,7 @@
 
 use std::io;
 
-use plyd_protocol::{ErrorCode, ErrorMessage, MAX_LINE};
+use plyd_protocol::{ErrorCode, ErrorMessage};
 
 /// Why no line can be sent or received.
 #[derive(Debug, thiserror::Error)]
@@ -27,9 +27,9 @@ pub enum LineError {
     /// The peer left what was sent unread for too long.
     #[error("it does not read what it is sent")]
     Unread,
-    /// A line is longer than the protocol allows.
-    #[error("a line of more than {MAX_LINE} bytes")]
-    TooLong,
+    /// A line has more than so many bytes, which is all that is [read](crate::Lines::set_longest).
+    #[error("a line of more than {0} bytes")]
+    TooLong(usize),
     /// TLS ended the connection: one end does not trust the other, or does not understand it.
     #[error("TLS: {0}")]
     Tls(String),

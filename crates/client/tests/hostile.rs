@@ -55,7 +55,7 @@ fn is_line(error: &Error, wanted: fn(&LineError) -> bool) -> bool {
 fn whatever_a_server_says_is_an_answer_or_a_typed_error() {
     let refused = r#"{"seq":2,"t_us":6,"type":"error","id":"2","line":2,"code":"bad_enum","message":"no such word","pointer":"/what","fatal":false}"#;
     type Check = fn(&Result<(), Error>) -> bool;
-    let table: [(&str, &str, Check); 11] = [
+    let table: [(&str, &str, Check); 12] = [
         ("read -r ping; echo \"$2\"", PONG, Result::is_ok),
         ("read -r ping; echo; echo \"$2\"", PONG, Result::is_ok),
         ("read -r ping", "", |got| {
@@ -69,8 +69,14 @@ fn whatever_a_server_says_is_an_answer_or_a_typed_error() {
         ("read -r ping; echo '{\"type\":\"result\"}'", "", |got| {
             matches!(got, Err(Error::Connection(ClientError::Garbled { .. })))
         }),
-        ("read -r ping; head -c 2000000 /dev/zero", "", |got| {
-            is_line(got.as_ref().unwrap_err(), |line| matches!(line, LineError::TooLong))
+        // The answer to some questions has more than the MiB that a request may have.
+        (
+            "read -r ping; echo \"$2\" | sed 's/}$//' | tr -d '\\n'; printf ',\"echo\":\"'; head -c 2000000 /dev/zero | tr '\\0' x; echo '\"}'",
+            PONG,
+            Result::is_ok,
+        ),
+        ("read -r ping; head -c 70000000 /dev/zero", "", |got| {
+            is_line(got.as_ref().unwrap_err(), |line| matches!(line, LineError::TooLong(_)))
         }),
         ("read -r ping; echo \"$2\" | sed 's/\"2\"/\"99\"/'", PONG, |got| matches!(got, Err(Error::Unasked))),
         ("read -r ping; echo \"$2\" | sed 's/\"2\"/\"x\"/'", PONG, |got| matches!(got, Err(Error::Unasked))),
@@ -88,6 +94,20 @@ fn whatever_a_server_says_is_an_answer_or_a_typed_error() {
             assert!(is_right(&got), "{script}: {got:?}");
         }
     }
+}
+
+#[test]
+fn a_search_that_is_stopped_while_the_server_is_overloaded_is_not_asked_for_again() {
+    let overloaded = r#"{"seq":2,"t_us":6,"type":"error","id":"2","line":2,"code":"overloaded","message":"busy","retry_ms":5000,"fatal":false}"#;
+    let script = "read -r go; echo \"$2\"; while read -r line; do echo \"$line\"; done";
+    runtime().block_on(async {
+        let mut engine = Engine::over(server(script, overloaded), greeting()).await.unwrap();
+        let game = Game::named("isolation");
+        let mut search = engine.go(&game, &Limit::per_move(LONG)).await.unwrap();
+        assert!(tokio::time::timeout(SHORT, search.next()).await.is_err(), "it pauses");
+        assert_eq!(search.stop().await.unwrap_err().code(), Some(ErrorCode::Overloaded));
+        assert!(search.next().await.unwrap().is_none());
+    });
 }
 
 #[test]

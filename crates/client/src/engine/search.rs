@@ -77,8 +77,12 @@ impl<'a> Search<'a> {
     /// Asks for the best move so far, which ends the search: [`best`](Self::best) has it.
     ///
     /// # Errors
-    /// See [`Error`].
+    /// See [`Error`]. [`Error::Refused`] if the server is overloaded and the request was to be sent again: it
+    /// is not.
     pub async fn stop(&mut self) -> Result<(), Error> {
+        if let Some((error, _)) = self.refused.take() {
+            return self.fail(Error::Refused(error));
+        }
         if !self.is_over {
             let target = StopTarget::Go(self.id.to_string());
             self.engine.send(Command::Stop(Stop { target, discard: false })).await?;
@@ -98,8 +102,11 @@ impl<'a> Search<'a> {
                 self.go.mode = Mode::Move;
             }
             (self.go.limit, self.go.hard_ms) = (update.limit, update.hard_ms);
-            let target = self.id.to_string();
-            self.engine.send(Command::Update(Update { target, ..update })).await?;
+            // What is to be sent again has the change in it.
+            if self.refused.is_none() {
+                let target = self.id.to_string();
+                self.engine.send(Command::Update(Update { target, ..update })).await?;
+            }
             self.overdue = overdue(&self.go, Instant::now(), self.engine.timeout);
         }
         Ok(())

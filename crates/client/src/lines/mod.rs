@@ -225,7 +225,7 @@ impl Lines {
             self.rest.start = self.rest.end - unseen.len();
             match event {
                 Some(event) => return received(event, self.at),
-                None if self.framing.is_too_long() => return Err(LineError::TooLong),
+                None if self.framing.is_too_long() => return Err(LineError::TooLong(self.framing.limit())),
                 None if self.ended => {
                     let last = self.framing.finish();
                     return last.map_or(Err(LineError::Closed), |event| received(event, self.at));
@@ -370,7 +370,7 @@ fn send(peer: &Peer, bytes: &mut Vec<u8>, timeout: Duration) -> Result<Instant, 
 fn received(event: Event<'_>, at: Instant) -> Result<ReceivedLine, LineError> {
     match event {
         Event::Line { bytes, .. } => Ok(ReceivedLine { at, bytes: bytes.into_owned() }),
-        Event::TooLong { .. } => Err(LineError::TooLong),
+        Event::TooLong { limit, .. } => Err(LineError::TooLong(limit)),
     }
 }
 
@@ -443,7 +443,7 @@ mod tests {
         assert!(matches!(flood, LineError::TimedOut), "{flood}");
         for script in ["exec cat /dev/zero", "head -c 1048577 /dev/zero; echo"] {
             let error = shell(script).next(soon()).unwrap_err();
-            assert!(matches!(error, LineError::TooLong), "{script}: {error}");
+            assert!(matches!(error, LineError::TooLong(MAX_LINE)), "{script}: {error}");
         }
     }
 

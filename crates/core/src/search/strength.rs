@@ -176,7 +176,10 @@ impl<G: Game> Searcher<G> for RandomizedPlayer<G> {
         let noise = self.noise;
         let choose = |found: &SearchResult<G::Move>| {
             let mut found = found.clone();
-            let scores = scores(&found.lines[..LINES.min(found.lines.len())]);
+            let mut scores = scores(&found.lines[..LINES.min(found.lines.len())]);
+            if noise.wavers == 0 {
+                forget_bounds(&found.lines, &mut scores);
+            }
             let chosen =
                 if noise.wavers > 0 && is_clear::<G>(&found) { 0 } else { noise.choose(&scores, draw) };
             reorder(&mut found, chosen);
@@ -210,6 +213,17 @@ fn scores<M>(lines: &[Variation<M>]) -> Vec<Option<i64>> {
         Some(_) => -DECIDED,
     };
     lines.iter().map(|line| line.value.map(|(value, _)| thousandths(value.score))).collect()
+}
+
+/// Takes from all lines but the best the scores that are upper bounds: what is worth at most so much may be
+/// worth anything less, and is not known to be as good as another one. A player that wavers plays worse moves
+/// anyway, and its ratings were measured with the bounds.
+fn forget_bounds<M>(lines: &[Variation<M>], scores: &mut [Option<i64>]) {
+    for (line, score) in lines.iter().zip(scores).skip(1) {
+        if line.value.is_some_and(|(_, bound)| bound == Bound::Upper) {
+            *score = None;
+        }
+    }
 }
 
 impl SelectionNoise {
@@ -302,6 +316,19 @@ mod tests {
             }
             assert_eq!(chosen(&[None, None, None]), [0, 1, 2].into());
         }
+    }
+
+    #[test]
+    fn what_is_worth_at_most_as_much_is_not_taken_for_equal() {
+        let line = |bound| {
+            let value = Some((Value::guess(Score::from_raw(5000)), bound));
+            Variation { pv: vec![0], depth: 1, value }
+        };
+        let lines: Vec<Variation<u8>> =
+            [Bound::Upper, Bound::Upper, Bound::Exact, Bound::Lower].map(line).into();
+        let mut scores = scores(&lines);
+        forget_bounds(&lines, &mut scores);
+        assert_eq!(scores, [Some(5000), None, Some(5000), Some(5000)]);
     }
 
     #[test]

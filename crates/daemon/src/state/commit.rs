@@ -49,8 +49,8 @@ impl State {
         Ok(Context::Session(Box::new(session.view.clone())))
     }
 
-    /// Whether a clock or a client's stop waits for the reading of a `go`, or a clock for what comes behind it
-    /// in its lane. Without either nothing ends that work, which would keep others waiting.
+    /// Whether a clock or a client's stop waits for the reading of a `go`, or a clock for what comes behind
+    /// it in its lane. Without either nothing ends that work, which would keep others waiting.
     pub(crate) fn is_urgent(&self, task: &Task) -> bool {
         let Work::Go(id, _) = &task.work else { return false };
         let Some(job) = self.jobs.get(id) else { return false };
