@@ -238,6 +238,11 @@ pub fn main_with(games: &[&'static Entry]) -> ExitCode {
     registry::set(games);
     let cli = parse();
     let command = cli.command.unwrap_or_else(|| Command::Serve(Deferred(serve::Args::default())));
+    #[cfg(feature = "fleet")]
+    if let Command::Confined(Deferred(args)) = &command {
+        // Before there are other threads: within the limits they might get no memory, which ends the process.
+        return exit_code(confined::run(args), true);
+    }
     // Before anything else opens files.
     let handed = match &command {
         Command::Serve(_) => Handed::from_env().map_err(Failure::from),
@@ -249,16 +254,16 @@ pub fn main_with(games: &[&'static Entry]) -> ExitCode {
         Err(error) => Err(Failure::Failed(format!("cannot start a thread: {error}"))),
     };
     // If nobody reads stderr, only the exit code reports a failure: a write there would wait for ever.
-    let is_read = log::flush();
-    match ended {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            if is_read {
-                failure.report();
-            }
-            failure.exit_code()
-        }
+    exit_code(ended, log::flush())
+}
+
+/// How the process ends; a failure is reported if stderr is read.
+fn exit_code(ended: Result<(), Failure>, is_read: bool) -> ExitCode {
+    let Err(failure) = ended else { return ExitCode::SUCCESS };
+    if is_read {
+        failure.report();
     }
+    failure.exit_code()
 }
 
 /// The command line of this program, with its name and its games.
@@ -326,7 +331,7 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         Command::Ladder(args) => ladder::run(args, &verbosity, &mut out),
         Command::Reaper(Deferred(args)) => reaper::run(&args),
         #[cfg(feature = "fleet")]
-        Command::Confined(Deferred(args)) => confined::run(&args),
+        Command::Confined(_) => unreachable!("it begins before the log"),
         Command::NewGame(Deferred(args)) => new_game::run(&args, &mut out),
         Command::Explain(Deferred(args)) => explain::run(&args, &mut out),
         Command::Completions(Deferred(args)) => completions::run(&args, &mut out),

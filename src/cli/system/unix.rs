@@ -154,6 +154,10 @@ pub(in crate::cli) fn machine_name() -> String {
 #[cfg(feature = "fleet")]
 pub(in crate::cli) const CONFINES: bool = true;
 
+/// What starting another program allocates at most, in bytes.
+#[cfg(feature = "fleet")]
+const RESERVE: usize = 64 << 10;
+
 /// Becomes a program with so many bytes of memory and so many open files, which writes no larger file than
 /// that. It returns if that fails.
 #[cfg(feature = "fleet")]
@@ -171,6 +175,9 @@ pub(in crate::cli) fn become_confined(
         (Resource::Fsize, file_bytes),
         (Resource::Core, 0),
     ];
+    // This program may take up more than `memory` before it has become the other one. The system then gives
+    // it none, and what it allocates on the way comes from what it frees below.
+    let reserve = vec![1_u8; RESERVE];
     for (resource, most) in limits {
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
         if let Err(error) = setrlimit(resource, limit) {
@@ -182,6 +189,7 @@ pub(in crate::cli) fn become_confined(
     if let Err(error) = rustix::thread::set_no_new_privs(true) {
         return error.into();
     }
+    drop(std::hint::black_box(reserve));
     program.exec()
 }
 
