@@ -434,6 +434,16 @@ mod tests {
     }
 
     #[test]
+    fn a_depth_of_0_is_one_of_a_move_at_sight_or_of_a_ply() {
+        let heap = Position::start(&nim::ENTRY);
+        for player in nim::ENTRY.players() {
+            let options = Options { player: player.name.into(), ..Options::default() };
+            let found = Player::new(&heap, &options).unwrap().best(&heap, &limits(0)).unwrap();
+            assert!(found.stats.depth <= 1 && !found.lines.is_empty(), "{}", player.name);
+        }
+    }
+
+    #[test]
     fn what_cannot_be_searched_is_refused() {
         let heap = Position::start(&nim::ENTRY);
         let mut player = Player::new(&heap, &Options::default()).unwrap();

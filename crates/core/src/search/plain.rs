@@ -65,7 +65,8 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for Plain<E> {
     }
 
     fn depths(&self, limit: u32) -> RangeInclusive<u32> {
-        let depth = self.depth.unwrap_or(if limit == u32::MAX { self.usual } else { limit }).clamp(1, limit);
+        let depth =
+            self.depth.unwrap_or(if limit == u32::MAX { self.usual } else { limit }).clamp(1, limit.max(1));
         depth..=depth
     }
 

@@ -43,17 +43,22 @@ impl<B: Bits> Colosseum<B> {
                 open.toggle(wall);
                 open.toggle(board.image_of_wall(HALF_TURN, wall));
             }
+            // Places that were drawn before, and are apart from their images: no position is made twice.
+            let mut is_apart = vec![false; board.cells()];
             for _ in 0..PLAYERS_DRAWN {
                 let number = random.below(board.cells());
                 let player = board.cell_at(number / board.size(), number % board.size());
                 let image = board.image(HALF_TURN, player);
-                if player == image {
+                if player == image || is_apart[number] {
                     continue;
                 }
                 let pos = self.position(open, [player, image], Side::First);
                 if pos.zones().is_none() {
                     return Ok(pos);
                 }
+                // So is its image, which is drawn as another player's place.
+                is_apart[number] = true;
+                is_apart[board.cells() - 1 - number] = true;
                 if setup.start_walls == StartWalls::Fall2022 {
                     break;
                 }

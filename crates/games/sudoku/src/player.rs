@@ -88,7 +88,8 @@ impl Searcher<Sudoku> for Racer {
             _ if empty <= COUNTED_CELLS => (COUNTED_SOLUTIONS, GUESSES),
             _ => (1, 0),
         };
-        let solutions = Solutions::of(game, &root.pos, limit, guesses);
+        let mut solutions = Solutions::of(game, &root.pos, limit, guesses);
+        solutions.put_first(game, &root.pos, &asked.moves);
         let mut legal = Vec::new();
         game.moves(&root.pos, &mut legal);
         let is_free = asked.multipv == 1 && asked.moves.len() == legal.len();
@@ -135,13 +136,16 @@ impl Question<'_> {
         let (filling, race) = Filling::of(self.game, &self.root.pos, self.solutions, extent)?;
         let mut moves = Vec::new();
         filling.moves(&race, &mut moves);
+        // An outline lists one pass, which stands for all others, and treats moves as passes that may yet fill
+        // their cells.
+        let pass = if filling.is_exact() { None } else { self.asked_pass() };
         moves.retain(|&mv| {
             let fill = filling.fill(mv);
-            // An outline treats moves as passes that may yet fill their cells.
-            let is_certain =
-                filling.is_exact() || filling.is_fill(&race, mv) || self.effect(fill) == Effect::Passes;
-            // Asked for in the order of the game, which is ascending.
-            is_certain && self.asked.moves.binary_search(&fill).is_ok()
+            if filling.is_exact() || filling.is_fill(&race, mv) {
+                self.is_asked(fill)
+            } else {
+                pass.is_some() && self.effect(fill) == Effect::Passes
+            }
         });
         if moves.is_empty() {
             return None;
@@ -149,10 +153,28 @@ impl Question<'_> {
         // Numbers mean other moves in each race, so nothing is kept from the last one.
         let search = search.insert(Iterate::new(&filling, evaluator.clone(), options));
         let asked = SearchParams { multipv: self.asked.multipv.min(moves.len()), moves };
-        let mut report = |found: &SearchResult<Number>| publish(&self.filled(in_game(&filling, race, found)));
+        let result = |found: &SearchResult<Number>| {
+            let mut found = in_game(&filling, race, found);
+            for line in found.lines.iter_mut().filter(|line| !self.is_asked(line.pv[0])) {
+                // What follows may be this very move.
+                line.pv = pass.into_iter().collect();
+            }
+            self.filled(found)
+        };
+        let mut report = |found: &SearchResult<Number>| publish(&result(found));
         let (found, end) = search.search(&filling, &Root::new(race), &asked, self.control, &mut report);
         let end = if end == End::Proven && !filling.is_exact() { End::Limit } else { end };
-        Some((self.filled(in_game(&filling, race, &found)), end))
+        Some((result(&found), end))
+    }
+
+    fn is_asked(&self, mv: Fill) -> bool {
+        // In the order of the game, which is ascending.
+        self.asked.moves.binary_search(&mv).is_ok()
+    }
+
+    /// The first pass that is asked for.
+    fn asked_pass(&self) -> Option<Fill> {
+        self.asked.moves.iter().copied().find(|&mv| self.effect(mv) == Effect::Passes)
     }
 
     /// The lines, and as many moves more as are asked for: a race merges moves that do the same, so these
@@ -236,6 +258,8 @@ mod tests {
     use plyd_core::game::Turn;
     use plyd_core::score::Score;
     use plyd_core::search::Bound;
+    use plyd_core::search::erased::Erased;
+    use plyd_core::search::tree::Tree;
     use plyd_core::zobrist::SplitMix64;
 
     fn options() -> Options {
@@ -378,6 +402,82 @@ mod tests {
             }
         }
         assert!(taboo_alone > 5 && seen > 100, "{taboo_alone} {seen}");
+    }
+
+    /// 30 empty cells, one solution, and more passes than the one that an outline lists.
+    const PASSES: &str = "3 3 2 6 0 7 1 0 0 3 9 1 0 0 8 9 0 6 0 5 0 9 0 4 3 0 2 0 0 4 2 3 0 7 0 0 9 6 8 0 6 5 4 9 7 0 3 \
+                          0 0 0 0 2 3 4 1 8 3 7 0 0 8 1 9 0 4 9 0 2 0 6 0 0 5 7 6 4 1 0 5 0 3 8 2";
+
+    /// Whether or not the one that stands for all is asked for.
+    #[test]
+    fn a_pass_is_worth_the_same_whatever_else_is_asked_for() {
+        let random = BOARDS.iter().filter(|board| board.name == "random-3x3").map(|board| board.text);
+        let mut seen = 0;
+        for text in random.chain([PASSES]) {
+            let (game, pos) = open(text, "classic");
+            let moves = legal(&game, &pos);
+            assert!(pos.empty() > EXACT_CELLS);
+            let passes: Vec<Fill> = moves.iter().copied().filter(|&mv| game.is_taboo(&pos, mv)).collect();
+            let value = |moves: &[Fill]| {
+                let (found, _) = search(&game, &pos, moves, 1, Some(6));
+                (found.lines[0].pv[0], found.lines[0].value.unwrap().0.score)
+            };
+            let expected = value(&passes[..1]);
+            for mv in &passes {
+                assert_eq!(value(&[*mv]), (*mv, expected.1), "{text}");
+            }
+            // Without the one that is listed if all moves are asked for.
+            let others: Vec<Fill> = moves.iter().copied().filter(|mv| *mv != passes[0]).collect();
+            assert_eq!(value(&others).1, value(&moves).1, "{text}");
+            seen += passes.len();
+        }
+        assert!(seen > 20, "{seen}");
+    }
+
+    /// One that fills its cell is searched as one, though another solution was found first.
+    #[test]
+    fn a_move_of_any_solution_is_searched_as_one_that_fills() {
+        for board in BOARDS.iter().filter(|board| ["random-3x3", "random-3x4"].contains(&board.name)) {
+            let (game, pos) = open(board.text, "classic");
+            let all = Solutions::of(&game, &pos, SOLUTIONS, GUESSES);
+            assert!(all.are_all && all.found.len() > 1, "{}", board.name);
+            for mv in legal(&game, &pos) {
+                if all.found.iter().any(|found| found[usize::from(mv.cell)] == mv.value) {
+                    let mut solutions = all.clone();
+                    solutions.put_first(&game, &pos, &[mv]);
+                    assert_eq!(solutions.found[0][usize::from(mv.cell)], mv.value);
+                    assert_eq!(solutions.found.len(), all.found.len());
+                }
+            }
+            // A solution that was not found, because fewer are wanted.
+            let mut first = Solutions::of(&game, &pos, 1, 0);
+            assert!(!first.are_all);
+            let other = all.found.iter().find(|found| **found != first.found[0]).unwrap();
+            let cell = (0..other.len()).find(|&cell| other[cell] != first.found[0][cell]).unwrap();
+            first.put_first(&game, &pos, &[Fill { cell: cell as u16, value: other[cell] }]);
+            assert!(first.found.len() == 2 && first.found[0][cell] == other[cell]);
+        }
+    }
+
+    /// A tree keeps what it found for the rest of a game, not for another score on the same board.
+    #[test]
+    fn a_tree_knows_the_score_at_which_a_game_began() {
+        let board = "2 2 1 2 3 . 3 4 1 2 2 1 . 3 . 3 . 1";
+        // A deterministic player keeps nothing.
+        let options = Options { hash_mb: 1, threads: 1, ..Options::default() };
+        let tree = || Tree::new(Erased::new(Points), &options);
+        let mut kept = tree();
+        for scores in ["0 0", "0 20", "20 0", "0 0"] {
+            let (game, pos) = open(&format!("{board} ; scores {scores}"), "classic");
+            let control = Control::default();
+            control.set_limits(Some(5000), None);
+            let asked = SearchParams { moves: legal(&game, &pos), multipv: 1 };
+            let root = Root::new(pos);
+            let value = |player: &mut Tree<Sudoku>| {
+                player.search(&game, &root, &asked, &control, &mut |_| ()).0.lines[0].value
+            };
+            assert_eq!(value(&mut kept), value(&mut tree()), "{scores}");
+        }
     }
 
     /// However many moves there are, and whether or not it is known what they do: on boards of 25x25 that are

@@ -39,6 +39,21 @@ impl Solutions {
             });
         Self { found, are_all: searched == super::solver::Searched::Whole }
     }
+
+    /// Puts a solution first that has one of these moves. If a single move is asked for and none has it, one
+    /// is looked for.
+    pub(super) fn put_first(&mut self, game: &Sudoku, pos: &Position, asked: &[Fill]) {
+        let has = |found: &Vec<u8>| asked.iter().any(|mv| found[usize::from(mv.cell)] == mv.value);
+        match (self.found.iter().position(has), asked) {
+            (Some(at), _) => self.found.swap(0, at),
+            (None, [mv]) if !self.are_all => {
+                if let (Effect::Fills(solution), _) = game.effect(pos, *mv) {
+                    self.found.insert(0, solution);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// What is known of the moves that fit their cells, are not declared and do not fill, by cells and values,

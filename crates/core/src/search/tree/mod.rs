@@ -60,7 +60,7 @@ pub struct Tree<G: Game> {
 /// A tree of an earlier search, and where in the game it has its root.
 struct Grown<G: Game> {
     store: Store<G::Move>,
-    start: u64,
+    start: (u64, i32),
     plies: Vec<G::Move>,
     is_first_side: bool,
 }
@@ -84,7 +84,7 @@ impl<G: Game> Tree<G> {
     fn known(&mut self, game: &G, root: &Root<G>) -> Option<(Store<G::Move>, NodeId)> {
         let side = game.side(&root.pos) == Side::First;
         let grown = self.grown.take().filter(|grown| {
-            grown.start == game.hash(&root.start)
+            grown.start == beginning(game, root)
                 && root.plies.starts_with(&grown.plies)
                 && (!self.evaluator.is_root_dependent() || grown.is_first_side == side)
         })?;
@@ -94,6 +94,11 @@ impl<G: Game> Tree<G> {
         }
         Some((grown.store, id))
     }
+}
+
+/// Where a game began: its nodes hold scores with what was settled there, which the hash leaves out.
+fn beginning<G: Game>(game: &G, root: &Root<G>) -> (u64, i32) {
+    (game.hash(&root.start), game.settled(&root.start))
 }
 
 impl<G: Game> Searcher<G> for Tree<G> {
@@ -148,7 +153,7 @@ impl<G: Game> Searcher<G> for Tree<G> {
         self.buffers = buffers;
         let is_first_side = game.side(&root.pos) == Side::First;
         let plies = root.plies.clone();
-        self.grown = Some(Grown { store, start: game.hash(&root.start), plies, is_first_side });
+        self.grown = Some(Grown { store, start: beginning(game, root), plies, is_first_side });
         (found, end)
     }
 
