@@ -124,7 +124,14 @@ impl<G: Game> Searcher<G> for Tree<G> {
         let mut growth = self.growth(game, root, &store, SearchThread::first(&budget), &mut buffers);
         growth.look_at_root(&root.pos, &params.moves);
         if let Some((old, id)) = known {
-            store.inherit(&old, id);
+            let inherited = store.inherit(&old, id);
+            if !inherited.is_empty() {
+                // What the moves are worth is known before all that is behind them is copied.
+                growth.show();
+                publish(&self.lines(&store, params, Reported::default()).found());
+            }
+            // If time is over before that, the rest is looked at anew.
+            let _whole = store.take_over(&old, inherited, &|| control.is_over());
         }
         growth.show();
         budget.take(&growth.thread);

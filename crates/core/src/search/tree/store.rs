@@ -311,20 +311,22 @@ impl<M: Copy> Store<M> {
         if let Some(root) = copy.add(0, false) {
             // The root's own branches are always kept.
             let busy = self.busy(is_over)?.min(self.node(NodeId::ROOT).visits());
-            copy.graft(self, NodeId::ROOT, root, busy, is_over)?;
+            copy.graft(self, vec![(NodeId::ROOT, root)], busy, is_over)?;
         }
         Some(copy)
     }
 
-    /// Takes over what an older tree knows below the root, whose branches were looked at anew.
-    pub(super) fn inherit(&self, old: &Self, from: NodeId)
+    /// Takes over the counts that an older tree has of the root's branches, which were looked at anew. Gives
+    /// the branches there and here, for [`take_over`](Self::take_over).
+    pub(super) fn inherit(&self, old: &Self, from: NodeId) -> Vec<(NodeId, NodeId)>
     where
         M: PartialEq,
     {
         let root = self.node(NodeId::ROOT);
-        let Some((known, branches)) = old.node(from).branches().zip(root.branches()) else { return };
-        let never = || false;
-        let busy = old.busy(&never).unwrap_or(0);
+        let mut inherited = Vec::new();
+        let Some((known, branches)) = old.node(from).branches().zip(root.branches()) else {
+            return inherited;
+        };
         // The branches are tried in their order: what comes after one that was not tried is tried anew.
         for (number, branch) in branches.all.iter().enumerate() {
             let tried = old.children(from).find(|(_, node)| known.all[node.branch()].mv == branch.mv);
@@ -332,32 +334,45 @@ impl<M: Copy> Store<M> {
             let Some(copy) = self.add(number, node.is_same_side()) else { break };
             root.claim(number);
             self.link(NodeId::ROOT, copy);
-            // It is never given up.
-            let _whole = self.graft(old, id, copy, busy, &never);
-            let node = self.node(copy);
+            inherited.push((id, copy));
+            let copy = self.node(copy);
+            copy.copy_counts(node);
+            // What is behind it is not here yet.
+            copy.opened.store(0, Ordering::Relaxed);
             root.visits.fetch_add(node.visits(), Ordering::Relaxed);
             let total = node.total.load(Ordering::Relaxed);
             root.total.fetch_add(if node.is_same_side() { total } else { -total }, Ordering::Relaxed);
         }
+        inherited
     }
 
-    /// Copies what hangs on a node of another store, and its counts, to a node of this one, but nothing
-    /// behind nodes that were visited fewer than `least` times. None if it was given up halfway.
+    /// Takes over what an older tree has behind the branches that were inherited, until `is_over`, which is
+    /// polled, gives it up: the rest is looked at anew.
+    pub(super) fn take_over(
+        &self,
+        old: &Self,
+        inherited: Vec<(NodeId, NodeId)>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Option<()> {
+        self.graft(old, inherited, old.busy(is_over)?, is_over)
+    }
+
+    /// Copies what hangs on nodes of another store, and their counts, to nodes of this one, but nothing
+    /// behind nodes that were visited fewer than `least` times. None if it was given up halfway: nodes that
+    /// were not reached have no branches yet.
     fn graft(
         &self,
         other: &Self,
-        from: NodeId,
-        to: NodeId,
+        mut waiting: Vec<(NodeId, NodeId)>,
         least: u32,
         is_over: &dyn Fn() -> bool,
     ) -> Option<()> {
-        let mut waiting = vec![(from, to)];
         let mut copied: usize = 0;
         while let Some((from, to)) = waiting.pop() {
-            copied += 1;
             if copied.is_multiple_of(ASKED) && is_over() {
                 return None;
             }
+            copied += 1;
             let (old, new) = (other.node(from), self.node(to));
             new.copy_counts(old);
             let Some(branches) = old.branches().filter(|_| old.visits() >= least) else {
@@ -408,5 +423,55 @@ mod tests {
         assert!(wide.pruned(&|| true).is_none(), "while they are copied");
         let copy = wide.pruned(&|| false).unwrap();
         assert_eq!((copy.children(root).count(), copy.bytes()), (3000, wide.bytes()));
+    }
+
+    /// A tree with two moves at each of three nodes, of which the second move at the root was tried most.
+    fn small() -> Store<u8> {
+        let store = Store::new(1 << 20);
+        let root = store.add(0, false).unwrap();
+        let branch_out = |id| {
+            let all = [0, 1].map(|mv| Branch { mv, behind: 0 }).into();
+            let (best, left_out) = (Score::DRAW, (Score::DRAW, Score::DRAW));
+            store
+                .branch_out(id, Branches { all, best, sum: 1.0, left_out, is_chance: false, is_rated: true });
+            [0, 1].map(|number| {
+                store.node(id).claim(number);
+                let child = store.add(number, false).unwrap();
+                store.link(id, child);
+                store.node(child).visits.store(5 + number as u32, Ordering::Relaxed);
+                child
+            })
+        };
+        for child in branch_out(root) {
+            branch_out(child);
+        }
+        store
+    }
+
+    #[test]
+    fn the_branches_are_inherited_at_once_and_what_is_behind_them_until_it_is_given_up() {
+        let old = small();
+        for is_over in [true, false] {
+            let new: Store<u8> = Store::new(1 << 20);
+            let root = new.add(0, false).unwrap();
+            let all = [1, 0].map(|mv| Branch { mv, behind: 0 }).into();
+            let (best, left_out) = (Score::DRAW, (Score::DRAW, Score::DRAW));
+            new.branch_out(
+                root,
+                Branches { all, best, sum: 1.0, left_out, is_chance: false, is_rated: true },
+            );
+            let inherited = new.inherit(&old, NodeId::ROOT);
+            let visits =
+                |id| new.children(id).map(|(_, node)| (node.branch(), node.visits())).collect::<Vec<_>>();
+            assert_eq!((new.node(root).visits(), visits(root)), (11, vec![(1, 5), (0, 6)]));
+            let kept: Vec<NodeId> = inherited.iter().map(|(_, kept)| *kept).collect();
+            assert_eq!(new.take_over(&old, inherited, &|| is_over).is_none(), is_over);
+            for id in kept {
+                let node = new.node(id);
+                let expected = if is_over { (0, Vec::new()) } else { (2, vec![(1, 6), (0, 5)]) };
+                assert_eq!((node.opened(), visits(id)), expected);
+                assert_eq!(node.branches().is_none(), is_over);
+            }
+        }
     }
 }
