@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::record::Scratch;
 use crate::terminal::{GIVEN_BACK, Terminal};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -84,6 +85,30 @@ fn the_engine_still_moves_after_a_hint_on_its_turn() {
     terminal.says("stop", "p2 (default) plays ");
     terminal.send("quit\r");
     assert!(terminal.end().success());
+}
+
+#[test]
+fn what_cannot_be_done_leaves_the_engine_thinking() {
+    let file = Scratch::new("illegal");
+    let record = r#"{"record":1,"game":"isolation","rules":{"width":5,"height":5},"start":"...../...../...../...../..... 1","moves":["a1","zz"],"result":null}"#;
+    fs::write(&file.0, record).unwrap();
+    let load = format!("load {}", file.path());
+    let arguments =
+        ["play", "isolation", "--rules", "preset=11x9", "--p1", "default", "--p2", "me", "--time", "1000s"];
+    for (line, refusal) in [
+        ("undo", "there is nothing to take back"),
+        ("redo", "there is nothing to play again"),
+        (load.as_str(), "its ply 2 cannot be used"),
+        ("new width=99", "`width`"),
+        ("position nonsense", "no such position"),
+    ] {
+        let mut terminal = Terminal::start(&[&arguments[..], &["--plain"]].concat(), 30, 100);
+        terminal.expect("`help` lists the commands");
+        terminal.says(line, refusal);
+        terminal.says("stop", "p1 (default) plays ");
+        terminal.send("quit\r");
+        assert!(terminal.end().success());
+    }
 }
 
 #[test]

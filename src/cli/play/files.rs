@@ -76,13 +76,14 @@ impl Table {
 
     /// Takes up a game that stands somewhere.
     fn sit_down(&mut self, entry: &'static Entry, history: History) -> Result<(), Refusal> {
-        self.give_up();
         let former = (self.entry, std::mem::replace(&mut self.history, history));
         self.entry = entry;
         if let Err(refusal) = self.refresh() {
             (self.entry, self.history) = former;
             return Err(refusal);
         }
+        // Only now: if the game before goes on, so does its search.
+        self.give_up();
         self.link.forget();
         self.file = None;
         self.saved = self.history.len();

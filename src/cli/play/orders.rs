@@ -319,7 +319,6 @@ impl Table {
     }
 
     fn travel(&mut self, count: usize, way: i32) {
-        self.give_up();
         let before = self.history.clone();
         self.history.looking = false;
         let mut made = 0;
@@ -334,6 +333,8 @@ impl Table {
                 self.history = before;
                 return self.alarm(&refusal.to_string());
             }
+            // Only now: where there is nothing to go to, the engine thinks on.
+            self.give_up();
             let my_turn = self.mover().is_some_and(|player| self.seats[seats::index(player)].is_me());
             let nobody = !self.seats.iter().any(Seat::is_me);
             if if count > 0 { made == count } else { my_turn || nobody } {
@@ -363,7 +364,6 @@ impl Table {
 
     /// Shows the position after so many plies, or the nearest there is.
     pub(super) fn look_at(&mut self, ply: usize) {
-        self.give_up();
         let (before, was_looking) = (self.history.at(), self.history.looking);
         self.history.go_to(ply);
         if ply > self.history.len() {
@@ -375,6 +375,7 @@ impl Table {
             self.history.looking = was_looking;
             return self.alarm(&refusal.to_string());
         }
+        self.give_up();
         let place = files::whole_game(self).place(self.history.at());
         self.say(place);
         self.measure();
