@@ -129,6 +129,25 @@ fn what_was_taken_back_is_not_saved_and_that_is_said() {
 }
 
 #[test]
+fn a_game_that_differs_from_its_file_is_not_saved() {
+    let game = ["isolation", "--rules", "width=5,height=5", "--p2", "me"];
+    for (before, after, is_saved) in [
+        ("a1\nb2", "undo", true),
+        ("a1\nb2", "replay", true),
+        ("a1\nb2\nresign", "replay", true),
+        ("a1\nb2", "undo 2\nc3\nb2", false),
+        ("a1\nb2\nundo", "redo", false),
+        ("a1\nb2", "resign", false),
+    ] {
+        for end in ["quit", "new"] {
+            let file = Scratch::new("differs");
+            let text = printed(&game, &format!("{before}\nsave {}\n{after}\n{end}\n", file.path()));
+            assert_eq!(!text.contains("this command resumes it"), is_saved, "{after}, {end}: {text}");
+        }
+    }
+}
+
+#[test]
 fn the_moves_of_a_game_that_is_taken_up_again_are_those_of_its_players() {
     let file = Scratch::new("moves");
     let game = ["isolation", "--rules", "width=5,height=5", "--p2", "me", "--clock", "tc=60s+5s"];

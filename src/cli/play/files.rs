@@ -86,7 +86,7 @@ impl Table {
         self.give_up();
         self.link.forget();
         self.file = None;
-        self.saved = self.history.len();
+        self.saved = self.history.saved();
         self.paused = false;
         self.decisive = None;
         Ok(())
@@ -156,7 +156,7 @@ pub(super) fn save(table: &mut Table, file: Option<String>) {
     match records::write(&path, &game) {
         Ok(()) => {
             table.say(saved(game.record.moves.len(), table.history.len(), &path));
-            table.saved = table.history.len();
+            table.saved = table.history.saved();
             table.file = Some(path);
         }
         Err(error) => table.alarm(&format!("`save`: cannot write {}: {error}", path.display())),
@@ -253,8 +253,8 @@ fn misfit(refusal: &Refusal) -> String {
 
 /// What to say of a game that is left unsaved: the command that takes it up again.
 pub(super) fn unsaved(table: &Table) -> Option<String> {
-    let is_unsaved = table.history.len() > table.saved && !table.history.kept().is_empty();
-    is_unsaved.then(|| resume(table))
+    let is_saved = table.history.kept().is_empty() || table.history.is_in(&table.saved);
+    (!is_saved).then(|| resume(table))
 }
 
 /// The command that takes up the game at its present position, to be pasted into a shell.

@@ -40,6 +40,13 @@ pub(super) struct History {
     pub(super) broken_off: Option<BrokenOff>,
 }
 
+/// What a file has of a game.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Saved {
+    moves: Vec<String>,
+    broken_off: Option<BrokenOff>,
+}
+
 /// The end of a game that its rules do not know.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum BrokenOff {
@@ -103,6 +110,20 @@ impl History {
     /// The plies that a record of the game has: all, unless some were taken back.
     pub(super) fn kept(&self) -> &[Ply] {
         if self.looking { &self.plies } else { &self.plies[..self.at] }
+    }
+
+    /// What a file has once the game is saved.
+    pub(super) fn saved(&self) -> Saved {
+        let kept = self.kept();
+        // An end stands behind the last ply: whoever went back from there is before it.
+        let broken_off = self.broken_off.clone().filter(|_| kept.len() == self.plies.len());
+        Saved { moves: kept.iter().map(|ply| ply.text.clone()).collect(), broken_off }
+    }
+
+    /// Whether a file with this has all of the game.
+    pub(super) fn is_in(&self, file: &Saved) -> bool {
+        let now = self.saved();
+        if now.broken_off.is_some() { now == *file } else { file.moves.starts_with(&now.moves) }
     }
 
     /// All plies, those included that were taken back.
@@ -250,6 +271,24 @@ mod tests {
         assert!(history.is_at_end());
         history.go_to(99);
         assert_eq!(history.at(), 2);
+    }
+
+    #[test]
+    fn a_file_has_a_game_if_nothing_in_the_game_differs() {
+        let file = game("a b c").saved();
+        for (moves, is_in) in [("a", true), ("a b c", true), ("a c", false), ("a b c d", false)] {
+            assert_eq!(game(moves).is_in(&file), is_in, "{moves}");
+        }
+        let mut resigned = game("a b c");
+        resigned.break_off(BrokenOff::Resigned(Player::P1));
+        assert!(!resigned.is_in(&file));
+        let file = resigned.saved();
+        assert!(resigned.is_in(&file));
+        resigned.looking = true;
+        resigned.go_to(1);
+        assert!(resigned.is_in(&file));
+        resigned.break_off(BrokenOff::Resigned(Player::P1));
+        assert!(!resigned.is_in(&file));
     }
 
     #[test]

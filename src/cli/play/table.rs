@@ -17,7 +17,7 @@ use plyd_protocol::{
 
 use super::catalogue::Shape;
 use super::cursor::{self, Naming};
-use super::history::{BrokenOff, History};
+use super::history::{BrokenOff, History, Saved};
 use super::link::{Link, Refusal};
 use super::running_review::RunningReview;
 use super::search::{Purpose, RunningSearch};
@@ -86,8 +86,8 @@ pub(super) struct Table {
     pub(super) lines: u32,
     /// Where the game was saved or loaded, if it is alone in its file.
     pub(super) file: Option<PathBuf>,
-    /// The plies that the file has.
-    pub(super) saved: usize,
+    /// What was saved or loaded last of the game.
+    pub(super) saved: Saved,
     /// The last hint, to be played by a key.
     pub(super) hint: Option<String>,
     /// An interrupt was taken, and the next one leaves.
@@ -127,7 +127,7 @@ impl Table {
             shape: Shape::Picture,
             lines: 3,
             file: None,
-            saved: 0,
+            saved: Saved::default(),
             hint: None,
             warned: false,
             leaving: false,
