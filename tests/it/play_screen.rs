@@ -160,6 +160,19 @@ fn a_flag_that_falls_ends_the_game() {
 }
 
 #[test]
+fn a_flag_that_falls_behind_an_undo_ends_the_game_once() {
+    let arguments = ["play", "isolation", "--p2", "me", "--moves", "d4", "b3", "--clock", "tc=1s", "--plain"];
+    let mut terminal = Terminal::start(&arguments, 24, 80);
+    terminal.expect("p1 (me) to move");
+    terminal.send("undo 2\r");
+    terminal.expect("p2 wins: the flag fell.");
+    terminal.says("redo", "there is nothing to play again");
+    assert_eq!(terminal.transcript.matches("the flag fell").count(), 1);
+    terminal.send("quit\r");
+    assert!(terminal.end().success());
+}
+
+#[test]
 fn what_a_keyboard_sends_is_what_the_line_becomes() {
     let mut terminal = Terminal::start(&["play", "isolation", "--p2", "me"], 24, 80);
     terminal.shows("p1 (me) to move");

@@ -317,7 +317,7 @@ impl Table {
         self.give_up();
         let message = format!("{} after the flag fell", words::time(late));
         let reason = ForfeitReason { kind: ForfeitKind::Late, message };
-        self.history.broken_off = Some(BrokenOff::Forfeit(Forfeit { player, reason }));
+        self.history.break_off(BrokenOff::Forfeit(Forfeit { player, reason }));
         self.board_due = true;
         self.show_end();
     }
