@@ -208,6 +208,11 @@ fn a_position_that_cannot_be_played_ends_the_game_without_a_result() {
         "position startpos moves a1 zz",
         "position fen nonsense",
         "position fen 1xx 1",
+        "position startpos a1",
+        "position",
+        "position fen",
+        "position fen moves a1",
+        "position a1",
     ] {
         assert_eq!(engine.notes("position startpos"), Vec::<String>::new());
         let notes = engine.notes(position);

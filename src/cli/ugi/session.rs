@@ -108,6 +108,8 @@ impl Session {
     pub(super) fn line(&mut self, line: &str, arrived_ns: u64) -> Result<bool, Unanswered> {
         self.requests.arrived_ns = arrived_ns;
         match Command::parse(line) {
+            // The position before would be another game.
+            Err(message) if line.split_whitespace().next() == Some("position") => self.unread(&message),
             Err(message) => note(&message),
             Ok(Command::Quit) => {
                 self.running.release();
