@@ -136,6 +136,21 @@ fn a_game_is_resigned_and_one_that_is_left_unsaved_can_be_taken_up() {
 }
 
 #[test]
+fn a_game_that_began_with_chance_goes_on_after_all_is_taken_back() {
+    let position = "AA..../....../....../....../....../...... + ~";
+    let game = ["ijk", "--rules", "mode=nondet", "--p2", "me", "--seed", "1", "--position", position];
+    let text = printed(&game, "U\nundo 99\nU\n");
+    let parts = [
+        "chance: ~",
+        "p1 (me) plays U",
+        "1 move taken back: there are no more",
+        "p1 (me) plays U",
+        "this command resumes it",
+    ];
+    in_order(&text, &parts);
+}
+
+#[test]
 fn the_engine_shows_its_score_if_one_asks_or_only_watches() {
     let game = ["isolation", "--rules", "width=5,height=5", "--time", "10ms"];
     let engine_moves = |script: &str, more: &[&str]| {

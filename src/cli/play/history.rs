@@ -154,13 +154,9 @@ impl History {
 
     /// Goes back by a move, with the chance that followed it; returns whether there was one.
     pub(super) fn back(&mut self) -> bool {
-        while self.at > 0 {
-            self.at -= 1;
-            if !self.plies[self.at].is_chance() {
-                return true;
-            }
-        }
-        false
+        let last = self.plies[..self.at].iter().rposition(|ply| !ply.is_chance());
+        self.at = last.unwrap_or(self.at);
+        last.is_some()
     }
 
     /// Goes on by a move, with the chance that followed it; returns whether there was one.
@@ -256,6 +252,13 @@ mod tests {
         }
         assert_eq!(places, [2, 4, 5]);
         assert_eq!(history.plies().len(), 5);
+    }
+
+    #[test]
+    fn chance_before_the_first_move_is_not_taken_back() {
+        let mut history = game("~a1 U ~b2 L");
+        let places = [(); 3].map(|()| (history.back(), history.at()));
+        assert_eq!(places, [(true, 3), (true, 1), (false, 1)]);
     }
 
     #[test]
