@@ -252,6 +252,8 @@ fn every_kind_of_go_is_answered() {
         "p1time 300 p1inc 10 p2time 400 p2inc 20 movestogo 4",
         "p2time 100",
         "movetime 50",
+        "movetime 50 p1time 3600000 p2time 3600000",
+        "movetime 3600000 p1time 50 p2time 50",
         "movetime 0",
         "movetime -7",
         "p1time -1 p2time 1000 p1inc 0 p2inc 0",

@@ -195,16 +195,16 @@ impl GoParameters {
         }
     }
 
-    /// The clock of a player who is to move; a time given for the opponent alone counts for both.
+    /// The clock of a player who is to move; a time given for the opponent alone counts for both. Without
+    /// either, a `movetime` is the clock.
     pub(super) fn clock(&self, mover: Player) -> Option<Clock> {
         let (me, opponent) = match mover {
             Player::P1 => (0, 1),
             Player::P2 => (1, 0),
         };
-        if let Some(ms) = self.movetime {
-            return Some(Clock::PerMove { ms });
-        }
-        let me_ms = self.time[me].or(self.time[opponent])?;
+        let Some(me_ms) = self.time[me].or(self.time[opponent]) else {
+            return self.movetime.map(|ms| Clock::PerMove { ms });
+        };
         let inc = |side: usize| self.inc[side].max(0) as u64;
         Some(Clock::Increment {
             me_ms,
@@ -215,17 +215,21 @@ impl GoParameters {
         })
     }
 
-    /// The limits; the least of each is 1.
+    /// The limits, among them a `movetime` beside a clock; the least of each is 1.
     pub(super) fn limit(&self) -> Limit {
         Limit {
             nodes: self.nodes.map(|nodes| nodes.max(1) as u64),
             depth: self.depth.map(|depth| depth.clamp(1, MAX_SEARCH_DEPTH.into()) as u32),
-            time_ms: None,
+            time_ms: self.movetime.filter(|_| self.has_clock()).map(|ms| ms.max(1) as u64),
         }
     }
 
     fn is_timed(&self) -> bool {
-        self.movetime.is_some() || self.time.iter().any(Option::is_some)
+        self.movetime.is_some() || self.has_clock()
+    }
+
+    fn has_clock(&self) -> bool {
+        self.time.iter().any(Option::is_some)
     }
 }
 
@@ -348,6 +352,11 @@ mod tests {
         assert_eq!(go("go movetime 50").clock(Player::P2), Some(Clock::PerMove { ms: 50 }));
         assert_eq!(go("go movetime -5").clock(Player::P1), Some(Clock::PerMove { ms: -5 }));
         assert_eq!(go("go nodes 5").clock(Player::P1), None);
+        // The first that is over ends the search.
+        let search = go("go movetime 2500 p1time 300 p2time 400");
+        assert!(matches!(search.clock(Player::P2), Some(Clock::Increment { me_ms: 400, .. })));
+        assert_eq!(search.limit().time_ms, Some(2500));
+        assert_eq!(go("go movetime 50").limit().time_ms, None);
     }
 
     #[test]

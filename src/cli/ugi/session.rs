@@ -247,6 +247,10 @@ impl Session {
         go.searchmoves.clone_from(&search.moves);
         go.info = InfoRequest { events: vec![InfoEvent::Best, InfoEvent::Progress], min_interval_ms: 0 };
         let ponders = go.mode == Mode::Ponder;
+        if ponders {
+            // It begins with `ponderhit`, as the clock does.
+            go.limit.time_ms = None;
+        }
         let (id, line) = match self.requests.next(wire::Command::Go(Box::new(go))) {
             Ok(next) => next,
             Err(message) => {
