@@ -100,6 +100,16 @@ fn a_saved_game_goes_on_between_those_who_played_it() {
         let text = printed(&[&["isolation", "--load", path], arguments].concat(), "quit\n");
         in_order(&text, &["p2: default,level=3", seats]);
     }
+    for (arguments, seats) in [
+        (&[][..], "p1 (me), p2 (default,level=8)"),
+        (&["--p2", "default,level=3,threads=1"], "p1 (me), p2 (default,level=8,threads=1)"),
+    ] {
+        let text = printed(
+            &[&["isolation", "--load", path], arguments].concat(),
+            "level 8\noption level=99\nswap\nswap\nquit\n",
+        );
+        in_order(&text, &[seats, "from 1 to 10", seats]);
+    }
     // Where it cannot be played so, that is said.
     let saved = fs::read_to_string(&file.0).unwrap();
     for name in ["wizard", "Engine, level 2"] {

@@ -410,8 +410,10 @@ impl Table {
         self.give_up();
         let options = position::option_settings(self.entry, given);
         let renamed = position::renamed(self.entry, &options);
+        // A player that was seated or loaded with such an option has it anew as well.
+        let seats = self.seats.clone().map(|seat| seat.under(&options));
         let common = Settings(self.common.0.clone().into_iter().chain(options.0).collect());
-        let former = std::mem::replace(&mut self.common, common);
+        let former = (std::mem::replace(&mut self.common, common), std::mem::replace(&mut self.seats, seats));
         let engines: Vec<Player> = [Player::P1, Player::P2]
             .into_iter()
             .filter(|player| !self.seats[seats::index(*player)].is_me())
@@ -421,7 +423,7 @@ impl Table {
         for player in sessions {
             let options = self.seats[seats::index(player)].options(&self.common);
             if let Err(refusal) = self.open(words::side_name(player), options) {
-                self.common = former;
+                (self.common, self.seats) = former;
                 self.alarm(&format!("{refusal}; `plyd describe {}` lists the options", self.entry.name));
                 return self.resume();
             }
