@@ -200,7 +200,7 @@ impl Game {
             text += &format!("{}\n", styled::line(&reason.to_string()));
         }
         for Contradiction { answer, message, .. } in &self.contradictions {
-            text += &format!("answer {}: {}\n", answer + 1, styled::line(message));
+            text += &format!("answer {}: {}\n", answer.saturating_add(1), styled::line(message));
         }
         match self.variations.len() {
             0 => {}

@@ -20,7 +20,8 @@ pub(super) fn score(score: &Score) -> String {
     let value = match (score.proof, score.eval, score.wdl) {
         (Some(proof), ..) => return proof_words(&proof),
         (None, Some(eval), _) => {
-            format!("{}{}.{:03}", if eval < 0 { '-' } else { '+' }, eval.abs() / 1000, eval.abs() % 1000)
+            let (sign, size) = (if eval < 0 { '-' } else { '+' }, eval.unsigned_abs());
+            format!("{sign}{}.{:03}", size / 1000, size % 1000)
         }
         (None, None, Some([win, draw, loss])) => {
             let percent = |ppm: u32| f64::from(ppm) / 10_000.0;
@@ -43,7 +44,7 @@ fn proof_words(proof: &Proof) -> String {
     };
     let mut words = outcome.to_owned();
     if let Some(margin) = proof.margin.filter(|margin| *margin != 0) {
-        words += &format!(" by {}", margin.abs());
+        words += &format!(" by {}", margin.unsigned_abs());
     }
     match (proof.plies, proof.plies_max) {
         (Some(plies), _) => words += &format!(" in {plies}"),
@@ -172,6 +173,11 @@ mod tests {
     fn scores_read_as_sentences() {
         for (wire, text) in [
             (r#"{"bound":"exact","eval":-1}"#, "-0.001"),
+            (r#"{"bound":"exact","eval":-9223372036854775808}"#, "-9223372036854775.808"),
+            (
+                r#"{"bound":"exact","proof":{"outcome":"loss","margin":-9223372036854775808}}"#,
+                "loss by 9223372036854775808",
+            ),
             (r#"{"bound":"lower","eval":12345}"#, "at least +12.345"),
             (r#"{"bound":"upper","eval":0}"#, "at most +0.000"),
             (r#"{"bound":"exact","proof":{"outcome":"win","plies":9}}"#, "win in 9"),

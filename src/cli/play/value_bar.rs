@@ -23,7 +23,8 @@ impl PositionValue {
     pub(super) fn bar(&self, decisive: i32) -> Option<Text> {
         let own = likelihood(&self.score, decisive)?;
         let first = if self.by == Player::P1 { own } else { 1.0 - own };
-        let full = (first * BAR as f64).round() as usize;
+        // Chances come from a server, which may be wrong.
+        let full = (first.clamp(0.0, 1.0) * BAR as f64).round() as usize;
         let [p1, p2] = [Player::P1, Player::P2].map(|player| picture::tone(Some(player)));
         let mut line = Text::new("p1 ", p1);
         line.push(&"=".repeat(full), p1);
@@ -77,5 +78,8 @@ mod tests {
         assert_eq!(bar(even, Player::P1), "p1 ==========---------- p2  p1: +0.000");
         let lost = r#"{"bound":"exact","proof":{"outcome":"loss","plies":4}}"#;
         assert_eq!(bar(lost, Player::P2), "p1 ==================== p2  p2: loss in 4");
+        let beyond = r#"{"bound":"exact","wdl":[4000000000,0,0]}"#;
+        assert!(bar(beyond, Player::P1).starts_with("p1 ==================== p2  p1: "));
+        assert!(bar(beyond, Player::P2).starts_with("p1 -------------------- p2  p2: "));
     }
 }
