@@ -6,6 +6,9 @@ use plyd_protocol::{Seed, Setting};
 
 use crate::client::Program;
 
+/// What nobody waits for, so that sums of times stay far from any limit.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Reads a time with its unit: `200ms`, `1.5s`, `2m`.
 ///
 /// # Errors
@@ -23,7 +26,8 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .parse::<f64>()
         .ok()
         .and_then(|number| Duration::try_from_secs_f64(number * seconds).ok())
-        .ok_or_else(|| format!("`{text}` is not a time; give one such as 200ms, 1.5s or 2m"))
+        .filter(|time| *time <= LONGEST)
+        .ok_or_else(|| format!("`{text}` is not a time; give one such as 200ms, 1.5s or 2m, a year at most"))
 }
 
 /// Reads a time to think, which is not 0.
@@ -130,7 +134,8 @@ mod tests {
             let time = Duration::from_micros(us);
             assert_eq!(duration(&duration_text(time)), Ok(time));
         }
-        for text in ["", "5", "s", "1h", "-1s", "1..s", "99999999999999999999999m"] {
+        assert_eq!(duration("525600m"), Ok(LONGEST));
+        for text in ["", "5", "s", "1h", "-1s", "1..s", "525601m", "99999999999999999999999m"] {
             assert!(duration(text).is_err(), "{text}");
         }
     }
