@@ -88,6 +88,21 @@ fn the_engine_still_moves_after_a_hint_on_its_turn() {
 }
 
 #[test]
+fn the_engine_moves_while_the_bar_is_measured() {
+    let arguments = ["play", "isolation", "--rules", "preset=11x9", "--time", "20ms", "--plain"];
+    let mut terminal = Terminal::start_with(&arguments, 30, 100, &[("NO_COLOR", "1")]);
+    terminal.expect("p1 (me) to move");
+    terminal.says("bar", " p2  p1: ");
+    terminal.says("e5", "p2 (default) plays ");
+    terminal.says("undo 1", "1 move taken back");
+    terminal.expect(" p2  p2: ");
+    terminal.send("back\rnext\rcontinue\r");
+    terminal.expect("p2 (default) plays ");
+    terminal.send("quit\r");
+    assert!(terminal.end().success());
+}
+
+#[test]
 fn what_cannot_be_done_leaves_the_engine_thinking() {
     let file = Scratch::new("illegal");
     let record = r#"{"record":1,"game":"isolation","rules":{"width":5,"height":5},"start":"...../...../...../...../..... 1","moves":["a1","zz"],"result":null}"#;

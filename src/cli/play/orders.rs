@@ -355,6 +355,7 @@ impl Table {
         self.say(format!("{moves} {verb}{rest}"));
         // Otherwise the engine would at once play again what was just taken back.
         self.paused = self.mover().is_some_and(|player| !self.seats[seats::index(player)].is_me());
+        self.measure();
     }
 
     fn step(&mut self, plies: i64) {

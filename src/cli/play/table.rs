@@ -374,7 +374,10 @@ impl Table {
             }
         }
         let Some(player) = self.mover() else { return };
-        let waits = self.paused || self.history.looking || self.search.is_some();
+        // A look for the bar gives way to the engine's move.
+        let is_taken =
+            self.search.as_ref().is_some_and(|search| !matches!(search.purpose, Purpose::Value(_)));
+        let waits = self.paused || self.history.looking || is_taken;
         if !waits && !self.seats[seats::index(player)].is_me() {
             self.begin(Purpose::Move(player), None);
         }
