@@ -1,9 +1,11 @@
 //! `plyd play` and the terminal it has: signals, interrupts, an engine that goes, and how it is given back.
 
 use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::record::Scratch;
-use crate::terminal::{GIVEN_BACK, Terminal};
+use crate::terminal::{GIVEN_BACK, TIMEOUT, Terminal};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A process's children.
@@ -124,6 +126,29 @@ fn what_cannot_be_done_leaves_the_engine_thinking() {
         terminal.send("quit\r");
         assert!(terminal.end().success());
     }
+}
+
+#[test]
+fn neither_continue_nor_go_gives_time_back() {
+    let arguments = ["play", "isolation", "--p2", "me", "--clock", "tc=1s", "--plain"];
+    let mut terminal = Terminal::start(&arguments, 24, 80);
+    let began = Instant::now();
+    while !terminal.transcript.contains("the flag fell") {
+        assert!(began.elapsed() < TIMEOUT, "the clock never runs out");
+        terminal.says("continue", "clocks: ");
+    }
+
+    let file = Scratch::new("go-time");
+    let board = ["--rules", "width=3,height=3", "--clock", "tc=600s"];
+    let mut terminal =
+        Terminal::start(&[&["play", "isolation", "--p2", "me", "--plain"], &board[..]].concat(), 24, 80);
+    terminal.expect("p1 (me) to move");
+    // The turn has begun. The board is so small that the engine answers at once.
+    thread::sleep(Duration::from_millis(500));
+    terminal.says("go", "p1 (me) plays ");
+    terminal.says(&format!("save {}", file.path()), "saved 1 ply");
+    let saved: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file.0).unwrap()).unwrap();
+    assert!(saved["answers"][0]["time_us"].as_u64().unwrap() >= 500_000, "{saved}");
 }
 
 #[test]

@@ -180,9 +180,11 @@ impl Table {
         if self.history.looking && !self.history.is_at_end() {
             self.say("you play on from here; `redo` brings back what came after");
         }
+        let same_turn = self.clock_runs().then_some(self.turn_began);
         self.history.looking = false;
         self.paused = false;
         self.refreshed();
+        self.turn_began = same_turn.unwrap_or(self.turn_began);
         self.advance();
     }
 

@@ -197,7 +197,7 @@ impl Table {
         self.history.clocks([self.control; 2])
     }
 
-    fn clock_runs(&self) -> bool {
+    pub(super) fn clock_runs(&self) -> bool {
         !self.paused && !self.history.looking
     }
 

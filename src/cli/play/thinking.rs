@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::arena::TimeControl;
 use crate::cli::styled::{Text, Tone};
 use crate::cli::words;
 use plyd_protocol::{
@@ -44,8 +45,16 @@ impl Table {
         };
         let per_move =
             |time: Duration| Clock::PerMove { ms: i64::try_from(time.as_millis()).unwrap_or(i64::MAX >> 11) };
+        let mut began = Instant::now();
         match purpose {
             Purpose::Move(player) => {
+                // A person who lets the engine move has used the clock until now.
+                let is_mine = self.seats[seats::index(player)].is_me() && self.clock_runs();
+                if is_mine && self.control != TimeControl::Unlimited {
+                    go.elapsed_ms = self.turn_began.elapsed().as_millis() as u64;
+                    began = self.turn_began;
+                }
+                self.turn_began = began;
                 let [p1, p2] = self.game_clocks();
                 let clock = if player == Player::P1 { p1.to_wire(&p2) } else { p2.to_wire(&p1) };
                 go.clock = Some(clock.unwrap_or_else(|| per_move(self.think)));
@@ -58,11 +67,7 @@ impl Table {
             }
         }
         self.link.search(go)?;
-        let began = Instant::now();
         self.search = Some(RunningSearch { purpose, began, lines: Vec::new(), stats: Stats::default() });
-        if matches!(purpose, Purpose::Move(_)) {
-            self.turn_began = began;
-        }
         Ok(())
     }
 
