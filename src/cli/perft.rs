@@ -68,10 +68,18 @@ struct Share {
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let root = args.position.open()?;
     let counting = if args.cached { Counting::Cached } else { Counting::Plain };
-    let counts = (1..=args.depth).map(|depth| count(root.as_ref(), depth, counting)).collect();
-    let divide = args.divide.then(|| divide(root.as_ref(), args.depth, counting)).transpose()?;
+    let counted = (1..=args.depth).map(|depth| count(root.as_ref(), depth, counting));
+    let counts: Vec<Count> = counted.take_while(|count| count.nodes < u64::MAX).collect();
+    // `u64::MAX` stands for all that is more, so that it says nothing.
+    let beyond = (counts.len() < args.depth as usize).then_some(counts.len() + 1);
+    let divide =
+        (args.divide && beyond.is_none()).then(|| divide(root.as_ref(), args.depth, counting)).transpose()?;
     let report = Report { game: root.entry().name, position: root.text(), counts, divide };
-    if args.json { write_json(out, &report) } else { show(&report, out) }
+    if args.json { write_json(out, &report) } else { show(&report, out) }?;
+    match beyond {
+        None => Ok(()),
+        Some(depth) => Err(Failure::Failed(format!("depth {depth} has more positions than can be counted"))),
+    }
 }
 
 fn count(root: &dyn AnyRoot, depth: u32, counting: Counting) -> Count {

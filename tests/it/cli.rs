@@ -67,6 +67,19 @@ fn json_has_the_fields_that_programs_read() {
 }
 
 #[test]
+fn counts_that_are_too_large_are_refused_and_the_others_shown() {
+    for more in [&[][..], &["--divide"], &["--json"]] {
+        let arguments = ["perft", GAME, "30", "--cached", "--rules", "neutrals=none"];
+        let output = plyd(&[&arguments[..], more].concat());
+        assert_eq!(output.status.code(), Some(1));
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains("depth 22 has more positions than can be counted"), "{error}");
+        let counts = String::from_utf8(output.stdout).unwrap().replace(',', "");
+        assert!(counts.contains("220550920872859") && !counts.contains("18446744073709551615"), "{counts}");
+    }
+}
+
+#[test]
 fn the_bench_signature_is_the_same_twice() {
     let signature = |bench: Value| (bench["nodes"].clone(), bench["hash"].clone());
     let first = signature(json(&["bench", GAME, "--json"]));

@@ -54,14 +54,14 @@ impl<G: Game> Counter<'_, G> {
             self.stack.truncate(base);
             return count as u64;
         }
-        let mut count = 0;
+        let mut count = 0_u64;
         for at in base..self.stack.len() {
             if self.control.stopped() {
                 break;
             }
             let mv = self.stack[at];
             let undo = game.play(pos, mv);
-            count += self.count(pos, depth - 1);
+            count = self.count(pos, depth - 1).saturating_add(count);
             game.undo(pos, mv, undo);
         }
         self.stack.truncate(base);
