@@ -271,8 +271,8 @@ pub trait AnyRoot: Send + Sync {
     /// An advantage, in thousandths, with which most games are won, as the default evaluation sees it.
     fn decisive(&self) -> i32;
     /// Counts the positions after `depth` plies, chance outcomes included; positions where the game is over
-    /// count at their ply and have no children; `u64::MAX` if there are more. Stops early, with a wrong count,
-    /// when `control` says stop.
+    /// count at their ply and have no children; `u64::MAX` if there are more. Stops early, with a wrong
+    /// count, when `control` says stop.
     fn perft(&self, depth: u32, counting: Counting, control: &Control) -> u64;
     /// Plays random games from here until `plies` plies are checked against what every game promises (see
     /// [`conformance`]); gives the number of finished games.

@@ -136,8 +136,8 @@ impl Question<'_> {
         let (filling, race) = Filling::of(self.game, &self.root.pos, self.solutions, extent)?;
         let mut moves = Vec::new();
         filling.moves(&race, &mut moves);
-        // An outline lists one pass, which stands for all others, and treats moves as passes that may yet fill
-        // their cells.
+        // An outline lists one pass, which stands for all others, and treats moves as passes that may yet
+        // fill their cells.
         let pass = if filling.is_exact() { None } else { self.asked_pass() };
         moves.retain(|&mv| {
             let fill = filling.fill(mv);
