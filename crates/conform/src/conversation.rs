@@ -159,13 +159,16 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// Sends a request; returns when its last byte was sent.
+    /// Sends a request; returns when its last byte was sent. Skips the check if the server lacks a feature
+    /// that the request uses.
     pub(super) fn send(&mut self, request: &Value) -> Checked<Instant> {
+        self.needs_features_of(request)?;
         self.send_line(request.to_string().as_bytes())
     }
 
-    /// Sends requests in one write.
+    /// The same for several requests in one write.
     pub(super) fn send_all(&mut self, requests: &[Value]) -> Checked<Instant> {
+        requests.iter().try_for_each(|request| self.needs_features_of(request))?;
         let lines: Vec<String> = requests.iter().map(Value::to_string).collect();
         self.send_line(lines.join("\n").as_bytes())
     }
@@ -340,6 +343,35 @@ impl<'w> Conversation<'w> {
     /// Whether the server has a feature.
     pub(super) fn has(&self, feature: &str) -> bool {
         self.hello["features"].as_array().is_some_and(|features| features.iter().any(|name| name == feature))
+    }
+
+    /// The feature that a request of a search uses, or its option, and that the server lacks. Before the
+    /// `hello` nothing is known.
+    pub(super) fn lacking(&self, request: &Value) -> Option<&'static str> {
+        if !self.hello["features"].is_array() {
+            return None;
+        }
+        let mode = request["mode"].as_str().unwrap_or_default();
+        let is_ponderhit = request["cmd"] == "update" && mode == "move";
+        let features = [
+            ("analyse", mode == "analyse"),
+            ("anytime", request["clock"]["kind"] == "anytime"),
+            ("deterministic", request["options"].get("deterministic").is_some()),
+            ("hard_ms", request.get("hard_ms").is_some()),
+            ("multipv", request.get("multipv").is_some()),
+            ("ponder", mode == "ponder" || is_ponderhit),
+            ("queue", request.get("queue").is_some()),
+        ];
+        let lacks =
+            |(feature, is_used): (&'static str, bool)| (is_used && !self.has(feature)).then_some(feature);
+        features.into_iter().find_map(lacks)
+    }
+
+    fn needs_features_of(&self, request: &Value) -> Checked {
+        match self.lacking(request) {
+            Some(feature) => Err(Stop::skipped(format!("the server lacks the feature `{feature}`"))),
+            None => Ok(()),
+        }
     }
 
     /// Skips the check if the server does not offer a game.

@@ -76,8 +76,8 @@ pub(super) fn game(trial: &Trial<'_>) -> Checked {
 pub(super) fn options(trial: &Trial<'_>) -> Checked {
     let mut peer = trial.greet()?;
     let body = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?["body"].clone();
-    for name in ["player", "depth", "eval", "threads", "hash_mb", "level", "seed", "deterministic", "variety"]
-    {
+    let names = ["player", "depth", "eval", "threads", "hash_mb", "level", "seed", "variety"];
+    for name in names.into_iter().chain(peer.has("deterministic").then_some("deterministic")) {
         let is_there = body.as_array().into_iter().flatten().any(|option| option["name"] == name);
         holds(is_there, format!("the option `{name}`"), || body.to_string())?;
     }

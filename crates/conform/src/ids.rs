@@ -50,7 +50,7 @@ fn of(trial: &Trial<'_>) -> Checked {
         json!({ "id": "4", "cmd": "setoption", "session": "s", "options": {} }),
         inspect("5", &session("s"), &json!({}), &["to_move"]),
         json!({ "id": "6", "cmd": "status" }),
-        update("never", json!({ "id": "7", "hard_ms": 5 })),
+        update("never", json!({ "id": "7", "limit": { "nodes": 5 } })),
         json!({ "id": "8", "cmd": "stop", "all": true }),
         json!({ "id": "9", "cmd": "close", "session": "s" }),
         json!({ "id": "10", "cmd": "quit" }),
@@ -124,7 +124,7 @@ fn at_once(trial: &Trial<'_>) -> Checked {
                 0 => json!({ "cmd": "ping" }),
                 1 => json!({ "cmd": "status" }),
                 2 => json!({ "cmd": "stop", "target": "never" }),
-                _ => json!({ "cmd": "update", "target": "never", "hard_ms": 1 }),
+                _ => json!({ "cmd": "update", "target": "never", "limit": { "nodes": 1 } }),
             };
             with(fields, &json!({ "id": format!("q{n}") }))
         })
@@ -204,7 +204,7 @@ fn finished(trial: &Trial<'_>) -> Checked {
         ("never", "unknown"),
     ] {
         like(&peer.result(&stop(id))?, &json!({ "effect": effect })).map_err(|stop| stop.at(id))?;
-        like(&peer.result(&update(id, json!({ "hard_ms": 5 })))?, &json!({ "effect": effect }))?;
+        like(&peer.result(&update(id, json!({ "limit": { "nodes": 5 } })))?, &json!({ "effect": effect }))?;
     }
     Ok(())
 }

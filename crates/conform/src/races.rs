@@ -397,8 +397,9 @@ fn update_limits(trial: &Trial<'_>) -> Checked {
 fn update_late(trial: &Trial<'_>) -> Checked {
     let (mut peer, game) = begin(trial, &[])?;
     peer.best(&go("g", &game, json!({ "limit": { "nodes": 1 } })))?;
-    like(&peer.result(&update("g", json!({ "hard_ms": 5 })))?, &json!({ "effect": "already_finished" }))?;
-    like(&peer.result(&update("never", json!({ "hard_ms": 5 })))?, &json!({ "effect": "unknown" }))
+    let change = json!({ "limit": { "nodes": 5 } });
+    like(&peer.result(&update("g", change.clone()))?, &json!({ "effect": "already_finished" }))?;
+    like(&peer.result(&update("never", change))?, &json!({ "effect": "unknown" }))
 }
 
 fn update_queued(trial: &Trial<'_>) -> Checked {

@@ -26,7 +26,7 @@ pub(super) fn rows(name: &str) -> Vec<Row> {
     rows
 }
 
-/// Sends the rows of a check whose games are offered.
+/// Sends the rows of a check whose games and features are offered.
 pub(super) fn check(trial: &Trial<'_>) -> Checked {
     let mut peer = trial.greet()?;
     let rows = rows(&trial.name);
@@ -41,7 +41,8 @@ pub(super) fn check(trial: &Trial<'_>) -> Checked {
         let is_spoken_of = speaks_of(&format!(r#""session":"{name}""#))
             || name == "busy" && speaks_of(r#""mover""#)
             || name == "pond" && speaks_of(r#""ponder","cmd""#);
-        if is_spoken_of && peer.offers(game["game"].as_str().unwrap_or_default()) {
+        let is_taken = name != "pond" || peer.has("ponder");
+        if is_spoken_of && is_taken && peer.offers(game["game"].as_str().unwrap_or_default()) {
             peer.sessions(&[name], &game)?;
             open.push(name);
         }
@@ -67,10 +68,14 @@ pub(super) fn check(trial: &Trial<'_>) -> Checked {
         }
     }
     peer.ping()?;
-    if count > 0 { Ok(()) } else { Err(Stop::skipped("none of the games that its lines name is offered")) }
+    if count > 0 {
+        Ok(())
+    } else {
+        Err(Stop::skipped("no line of it names only games and features that are offered"))
+    }
 }
 
-/// Whether the games and sessions that a row names are there.
+/// Whether the games and sessions that a row names are there, and the features that it uses.
 fn is_offered(row: &Row, peer: &Conversation<'_>, open: &[&str]) -> bool {
     let names = |word: &str| row[0].contains(word);
     let games =
@@ -80,7 +85,8 @@ fn is_offered(row: &Row, peer: &Conversation<'_>, open: &[&str]) -> bool {
         .all(|name| !names(&format!(r#""session":"{name}""#)) || open.contains(name));
     let ids = (!names(r#""id":"mover""#) || open.contains(&"busy"))
         && (!names(r#""id":"ponder""#) || open.contains(&"pond"));
-    games && sessions && ids
+    let request: Value = serde_json::from_str(row[0]).unwrap_or_default();
+    games && sessions && ids && peer.lacking(&request).is_none()
 }
 
 fn refuse(peer: &mut Conversation<'_>, [line, id, code, pointer]: &Row) -> Checked {

@@ -117,14 +117,18 @@ pub(super) fn everything(trial: &Trial<'_>) -> Checked {
     peer.fault()?;
     let all = json!({ "events": ["started", "best", "progress"] });
     for (index, (game, position)) in positions(&mut peer)?.into_iter().enumerate() {
-        let fields = json!({ "position": position, "info": all, "multipv": 1 + index % 3 });
         let limit = json!({ "limit": { "nodes": 2000, "depth": 6 } });
-        peer.ask(&with(go(&format!("g{index}"), &game, limit), &fields))?;
+        let search =
+            with(go(&format!("g{index}"), &game, limit), &json!({ "position": position, "info": all }));
+        let several = with(search.clone(), &json!({ "multipv": 1 + index % 3 }));
+        peer.ask(if peer.lacking(&several).is_none() { &several } else { &search })?;
         peer.ask(&inspect(&format!("i{index}"), &game, &position, &["hash", "eval", "board", "record"]))?;
     }
     if let Ok(game) = peer.vast_game() {
         peer.ask(&newgame("s", &game, json!({})))?;
-        peer.send(&go("g", &session("s"), json!({ "mode": "analyse", "info": all })))?;
+        let analysis = go("g", &session("s"), json!({ "mode": "analyse", "info": all }));
+        let search = go("g", &session("s"), with(endless(), &json!({ "info": all })));
+        peer.send(if peer.lacking(&analysis).is_none() { &analysis } else { &search })?;
         peer.ask(&inspect("i", &session("s"), &json!({ "moves": ["nonsense"] }), &["legal"]))?;
         peer.ask(&stop("g"))?;
         peer.last("g")?;
@@ -145,7 +149,11 @@ fn modes(trial: &Trial<'_>) -> Checked {
     for (index, (game, position)) in positions.iter().enumerate() {
         for mode in ["move", "analyse", "ponder"] {
             let fields = json!({ "position": position, "mode": mode, "limit": { "nodes": 500, "depth": 3 } });
-            let best = peer.best(&go(&format!("{mode}{index}"), game, fields))?;
+            let request = go(&format!("{mode}{index}"), game, fields);
+            if peer.lacking(&request).is_some() {
+                continue;
+            }
+            let best = peer.best(&request)?;
             // The monitor has judged it, if it knows the position; else the server's own rules do.
             let rules = peer.result(&inspect("legal", game, position, &["legal"]))?;
             let legal = texts(&rules, "legal")?;
@@ -189,9 +197,10 @@ fn hash(trial: &Trial<'_>) -> Checked {
     Ok(())
 }
 
-/// A limit that is enough to search all moves.
-fn small() -> Value {
-    json!({ "mode": "analyse", "limit": { "nodes": 2000, "depth": 2 } })
+/// A limit that is enough to search all moves, in a mode in which that is done even if there is only one.
+fn small(peer: &Conversation<'_>) -> Value {
+    let mode = if peer.has("analyse") { "analyse" } else { "move" };
+    json!({ "mode": mode, "limit": { "nodes": 2000, "depth": 2 } })
 }
 
 fn multipv(trial: &Trial<'_>) -> Checked {
@@ -200,7 +209,7 @@ fn multipv(trial: &Trial<'_>) -> Checked {
         let result = peer.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
         let legal = texts(&result, "legal")?.len();
         for asked in [1, 3, 1000] {
-            let fields = with(small(), &json!({ "position": position, "multipv": asked }));
+            let fields = with(small(&peer), &json!({ "position": position, "multipv": asked }));
             let best = peer.best(&go(&format!("g{index}-{asked}"), &game, fields))?;
             let (lines, wanted) = (list(&best, "lines")?.len(), legal.min(asked));
             holds(lines == wanted, format!("{wanted} lines of {legal} moves"), || {
@@ -229,7 +238,7 @@ fn worth(line: &Value) -> Option<(i64, i64)> {
 fn ranking(trial: &Trial<'_>) -> Checked {
     let mut peer = trial.greet()?;
     for (index, (game, position)) in positions(&mut peer)?.into_iter().enumerate() {
-        let fields = with(small(), &json!({ "position": position, "multipv": 5 }));
+        let fields = with(small(&peer), &json!({ "position": position, "multipv": 5 }));
         let best = peer.best(&go(&format!("g{index}"), &game, fields))?;
         for pair in list(&best, "lines")?.windows(2) {
             // Lines of different depths are of different searches, and a bound is no value.
@@ -250,7 +259,8 @@ fn searchmoves(trial: &Trial<'_>) -> Checked {
         let result = peer.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
         let legal = texts(&result, "legal")?;
         for wanted in [&legal[legal.len() - 1..], &legal[..legal.len().min(2)]] {
-            let fields = with(small(), &json!({ "position": position, "multipv": 9, "searchmoves": wanted }));
+            let fields =
+                with(small(&peer), &json!({ "position": position, "multipv": 9, "searchmoves": wanted }));
             let best = peer.best(&go(&format!("g{index}-{}", wanted.len()), &game, fields))?;
             let lines = list(&best, "lines")?;
             let is_wanted = lines.iter().all(|line| wanted.iter().any(|mv| line["move"] == mv.as_str()));
@@ -267,7 +277,7 @@ fn excludemoves(trial: &Trial<'_>) -> Checked {
     for (index, (game, position)) in positions(&mut peer)?.into_iter().enumerate() {
         let result = peer.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
         let legal = texts(&result, "legal")?;
-        let whole = go(&format!("g{index}"), &game, with(small(), &json!({ "position": position })));
+        let whole = go(&format!("g{index}"), &game, with(small(&peer), &json!({ "position": position })));
         let first = text(&peer.best(&whole)?, "move")?.to_owned();
         if legal.len() > 1 {
             let best = peer.best(&with(whole.clone(), &json!({ "excludemoves": [first] })))?;

@@ -22,7 +22,7 @@ use mutants::each_mutant_is_caught_by_its_check;
 use ours::{
     our_bot_passes_as_it_dials, our_daemon_passes_as_a_bot, our_daemon_passes_at_low_limits,
     our_daemon_passes_on_a_unix_socket_with_a_token, our_daemon_passes_on_standard_streams,
-    our_daemon_passes_over_tcp, our_daemon_passes_over_websocket,
+    our_daemon_passes_over_tcp, our_daemon_passes_over_websocket, our_daemon_passes_without_a_feature,
 };
 
 /// By what name the executable is a mutant: our daemon with one thing distorted.
@@ -39,7 +39,7 @@ const OF_BOTS: &str = "bot/";
 const OF_DIALERS: &str = "dial/";
 
 // The longest first, so that none of them is alone at the end.
-pub(crate) const TESTS: [Test; 15] = [
+pub(crate) const TESTS: [Test; 16] = [
     ("each mutant is caught by its check", each_mutant_is_caught_by_its_check),
     ("our bot passes as it dials", our_bot_passes_as_it_dials),
     ("our daemon passes over TCP: what is timed", || our_daemon_passes_over_tcp(0)),
@@ -49,6 +49,7 @@ pub(crate) const TESTS: [Test; 15] = [
     ("our daemon passes over WebSocket", our_daemon_passes_over_websocket),
     ("our daemon passes on a Unix socket with a token", our_daemon_passes_on_a_unix_socket_with_a_token),
     ("our daemon passes at low limits", our_daemon_passes_at_low_limits),
+    ("our daemon passes without a feature", our_daemon_passes_without_a_feature),
     ("our daemon passes as a bot", our_daemon_passes_as_a_bot),
     ("what is no server fails and hangs nothing", what_is_no_server_fails_and_hangs_nothing),
     ("no server outlives a suite that is killed", no_server_outlives_a_suite_that_is_killed),

@@ -59,6 +59,8 @@ enum Change {
     Chop,
     /// Of what is read at once only the first line is seen.
     First,
+    /// The server lacks features: it does not announce them, and refuses requests that use one.
+    Without(Vec<String>),
     /// At the end of input: a line without its end is lost, the server stays, or is killed.
     LoseRest,
     Stay,
@@ -111,6 +113,7 @@ impl Mutant {
             "log" => Change::Log,
             "restart" => Change::Restart,
             "align" => Change::Align,
+            "without" => Change::Without(rest.split(' ').map(str::to_owned).collect()),
             "chop" => Change::Chop,
             "first" => Change::First,
             "lose-rest" => Change::LoseRest,
@@ -220,7 +223,8 @@ impl Mutant {
     }
 
     fn is_at(&self, direction: &str, line: &[u8]) -> bool {
-        self.direction == direction
+        // `<>` is both.
+        self.direction.contains(direction)
             && match &self.lines {
                 Lines::All => true,
                 Lines::Like(fields) => {
@@ -260,6 +264,13 @@ impl Mutant {
             Change::Twice => vec![line.to_vec(), line.to_vec()],
             Change::Lossy => vec![String::from_utf8_lossy(line).into_owned().into_bytes()],
             Change::Drop => Vec::new(),
+            Change::Without(features) => {
+                let whole: Value = serde_json::from_slice(line).unwrap_or_default();
+                let mut rest = whole.clone();
+                features.iter().for_each(|feature| take_away(&mut rest, feature));
+                // Other lines stay as they were written.
+                vec![if rest == whole { line.to_vec() } else { rest.to_string().into_bytes() }]
+            }
             Change::Log => {
                 let shown = [line, b"\n"].concat();
                 io::stderr().write_all(&shown).expect("the suite reads the log");
@@ -392,6 +403,30 @@ impl Mutant {
             });
         });
         is_ready.recv().expect("the signals are taken");
+    }
+}
+
+/// Takes a feature out of the result of a `hello`; a request that uses it becomes one that is refused, as by
+/// a server that never heard of it.
+fn take_away(message: &mut Value, feature: &str) {
+    if let Some(features) = message.get_mut("features").and_then(Value::as_array_mut) {
+        features.retain(|name| name != feature);
+    }
+    let is_ponderhit = message["cmd"] == "update" && message["mode"] == "move" && feature == "ponder";
+    let unknown = Value::from("?");
+    if message["mode"] == feature || is_ponderhit {
+        set(message, "/mode", &unknown);
+    } else if message["clock"]["kind"] == feature {
+        set(message, "/clock/kind", &unknown);
+    } else if message.get("cmd").is_some() {
+        for fields in ["", "/options"] {
+            let fields = message.pointer_mut(fields).and_then(Value::as_object_mut);
+            if let Some(fields) = fields
+                && let Some(value) = fields.remove(feature)
+            {
+                fields.insert(format!("not-{feature}"), value);
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use super::mutants::Place;
-use super::{OF_BOTS, OF_DIALERS, TIMEOUT, conform, listed, names, passes, report, with_verdict};
+use super::{MUTANT, OF_BOTS, OF_DIALERS, TIMEOUT, conform, listed, names, passes, report, with_verdict};
 use crate::common::process::PLYD;
 use crate::common::{self, Server};
 
@@ -207,6 +207,38 @@ pub(crate) fn our_daemon_passes_at_low_limits() {
             let output = conform(&["--json", "--timeout", TIMEOUT, "--only", check, &address]);
             passes(&report(&output), &[""; 0]);
         }
+    }
+}
+
+/// Features that a check may use without being about them, and such a check of each.
+const FEATURES: [(&str, &str); 7] = [
+    ("analyse", "races/analysis-superseded"),
+    ("anytime", "races/stop-behind-go"),
+    ("deterministic", "search/repeatable"),
+    ("hard_ms", "races/update-limits"),
+    ("multipv", "search/multipv"),
+    ("ponder", "races/refused-go"),
+    ("queue", "races/stop-queued"),
+];
+
+/// What a server need not have is skipped, and nothing fails for it.
+pub(crate) fn our_daemon_passes_without_a_feature() {
+    let place = Place::new("features");
+    let mutant = place.0.join(MUTANT);
+    let all = FEATURES.to_vec();
+    // The lack of one hides no other, but this takes as many times as long.
+    let each = all.iter().map(|feature| vec![*feature]).filter(|_| common::is_whole());
+    for features in each.chain([all.clone()]) {
+        let lacks =
+            features.iter().fold("without".to_owned(), |lacks, (feature, _)| format!("{lacks} {feature}"));
+        let server = ["--", mutant.to_str().unwrap(), "<>", &lacks];
+        let flags = ["--json", "--timeout", TIMEOUT];
+        let only = ["races", "search", "ends", "ids", "numbers", "framing", "time/hard", "time/ponder-clock"];
+        let only: Vec<&str> = only.into_iter().flat_map(|only| ["--only", only]).collect();
+        let report = report(&conform(&[&flags[..], &only, &server].concat()));
+        assert_eq!(with_verdict(&report, "failed"), names(&[]), "{lacks}: {report}");
+        let skipped = with_verdict(&report, "skipped");
+        assert!(features.iter().all(|(_, check)| skipped.contains(*check)), "{lacks}: {report}");
     }
 }
 
