@@ -366,7 +366,10 @@ export class Client extends EventTarget {
 	/** @param {Transport} transport */
 	#ping(transport) {
 		this.#expect(transport);
-		const answered = () => clearTimeout(this.#silenceTimer);
+		// The ping of a connection that is lost fails, but the timer is then that of the next one.
+		const answered = () => {
+			if (transport === this.#transport) clearTimeout(this.#silenceTimer);
+		};
 		this.#send(this.#nextId(), 'ping').then(answered, answered);
 	}
 

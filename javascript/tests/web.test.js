@@ -120,6 +120,23 @@ test('a connection is tried again, later each time, and sooner once it was there
 	assert.ok(engine.isOpen);
 });
 
+test('a server that falls silent is noticed where its connection follows one that was lost with a ping in flight', async (t) => {
+	const { sockets, pass } = stage(t);
+	const engine = new Engine('ws://localhost/ws', { reconnect: true });
+	let losses = 0;
+	engine.addEventListener('lost', () => {
+		losses += 1;
+		if (losses === 1) engine.connect();
+	});
+	await sockets[0].open();
+	pass(15_000);
+	sockets[0].onclose({ reason: '' });
+	await new Promise((resolve) => { setImmediate(resolve); });
+	assert.deepEqual([losses, sockets.length], [1, 2]);
+	pass(10_000);
+	assert.deepEqual([losses, sockets[1].readyState], [2, 3]);
+});
+
 test('a server that falls silent is noticed, at the start and later', async (t) => {
 	const { sockets, timers, pass } = stage(t);
 	const engine = new Engine('ws://localhost/ws', { reconnect: true });
