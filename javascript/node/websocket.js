@@ -10,6 +10,8 @@ import { guarded, lost } from './sockets.js';
 
 /** The longest answer to the request for a WebSocket. */
 const LONGEST_HEAD = 1 << 14;
+/** How long a server may leave the socket open when both sides have said that they close. */
+const CLOSING_MS = 2000;
 const NORMAL = Buffer.from([3, 232]);
 
 /** @typedef {import('node:net').Socket} Socket */
@@ -108,7 +110,10 @@ export class WebSocketLines {
 	 */
 	#heed(kind, payload) {
 		if (kind === TEXT) this.#listener.line(payload.toString());
-		else if (kind === CLOSE) this.#leave(payload.subarray(0, 2));
-		else if (kind === PING && !this.#socket.writableEnded) this.#socket.write(frame(PONG, payload));
+		else if (kind === CLOSE) {
+			this.#leave(payload.subarray(0, 2));
+			// Nothing can be asked any more, so who waits learns it even if the server keeps the socket.
+			setTimeout(() => this.#socket.destroy(), CLOSING_MS).unref();
+		} else if (kind === PING && !this.#socket.writableEnded) this.#socket.write(frame(PONG, payload));
 	}
 }

@@ -41,9 +41,10 @@ function accepted(request) {
  * Serves one client with `opening` of its request and then these bytes, `most` at a time; address and what
  * came.
  */
-async function serve(t, bytes, { opening = accepted, most = Infinity } = {}) {
+async function serve(t, bytes, { opening = accepted, most = Infinity, allowHalfOpen = false } = {}) {
 	const received = [];
-	const listener = createServer((socket) => {
+	const listener = createServer({ allowHalfOpen }, (socket) => {
+		t.after(() => socket.destroy());
 		socket.on('error', () => {});
 		socket.once('data', async (request) => {
 			socket.on('data', (data) => received.push(data));
@@ -78,6 +79,19 @@ test('lines are found however their frames come', async (t) => {
 		assert.ok(found.some(([first, text]) => first === 0x8a && text === 'there?'), String(found));
 		assert.equal(found.at(-1)[0], 0x88);
 	}
+});
+
+test('a server that closes the WebSocket and keeps the socket is lost', { timeout: 60_000 }, async (t) => {
+	const bytes = Buffer.concat([sent(0x81, HELLO), sent(0x88, Buffer.from([3, 0xe9]))]);
+	const { address } = await serve(t, bytes, { allowHalfOpen: true });
+	const engine = new Engine(address);
+	const lost = once(engine, 'lost');
+	const asked = [engine.request('ping')];
+	await engine.opened();
+	asked.push(engine.request('ping'));
+	for (const answer of asked) await assert.rejects(answer, { name: 'ConnectionLost' });
+	await lost;
+	assert.ok(!engine.isOpen);
 });
 
 test('frames that break the rules end the connection', async (t) => {
