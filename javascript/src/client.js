@@ -188,7 +188,7 @@ export class Client extends EventTarget {
 	opened() {
 		return new Promise((resolve, reject) => {
 			if (this.#isOpen) resolve(this.hello);
-			else if (this.#refusal && (this.#isClosed || !this.#reconnects)) reject(this.#refusal);
+			else if (this.#refusal && (this.#isClosed || !(this.#reconnects || this.#transport))) reject(this.#refusal);
 			else this.#openings.push({ resolve, reject });
 		});
 	}

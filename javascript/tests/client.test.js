@@ -34,6 +34,21 @@ test('many requests at once, each with its own answer', async (t) => {
 	assert.equal(new Set(answers.map(({ id }) => id)).size, 8);
 });
 
+test('a connection that is being opened again is waited for', async (t) => {
+	const engine = open(t, [PLYD, 'serve', '--threads', '1']);
+	const lost = new Promise((resolve) => { engine.addEventListener('lost', resolve); });
+	await engine.request('quit');
+	await lost;
+	await assert.rejects(engine.opened(), { name: 'ConnectionLost' });
+	engine.connect();
+	assert.equal((await engine.opened()).of, 'hello');
+	// It fails if that attempt fails.
+	const gone = open(t, program(t, 'process.exit(3)'));
+	await assert.rejects(gone.opened(), { name: 'ConnectionLost' });
+	gone.connect();
+	await assert.rejects(gone.opened(), { name: 'ConnectionLost' });
+});
+
 test('what the server says of itself is there once it is open', async (t) => {
 	const engine = open(t, [PLYD, 'serve', '--threads', '1']);
 	assert.equal(engine.isOpen, false);
