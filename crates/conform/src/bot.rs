@@ -38,11 +38,11 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// The most moves that a game is played for.
-const MOST_MOVES: usize = 60;
+pub(super) const MOST_MOVES: usize = 60;
 
 /// The most moves of all games that a check plays to their ends. A bot that uses up its clock takes half of
 /// the time that a check has for them.
-const MOST_MOVES_IN_ALL: usize = 150;
+pub(super) const MOST_MOVES_IN_ALL: usize = 150;
 
 /// The moves of a game whose lines are looked at.
 const FEW_MOVES: usize = 6;
@@ -55,7 +55,7 @@ const USUAL: Duration = Duration::from_millis(100);
 
 /// The time for a move where time is not what is checked: a later one passes, too. It is short, as a bot may
 /// use it up in each of many moves, which have to fit into the time of a check.
-const TIME: Clock = Clock::PerMove { ms: USUAL.as_millis() as i64 };
+pub(super) const TIME: Clock = Clock::PerMove { ms: USUAL.as_millis() as i64 };
 
 /// Lets a search end before its time where time is not what is checked.
 const FEW_NODES: Limit = Limit { depth: None, nodes: Some(100), time_ms: None };

@@ -46,6 +46,8 @@ enum Change {
     Twice,
     Lossy,
     Delay(u64),
+    /// Most of the time that the clock of a `go` gives a move passes before it is seen.
+    UseClock,
     Exit(u8),
     /// All connections are closed.
     HangUp,
@@ -108,6 +110,7 @@ impl Mutant {
             "twice" => Change::Twice,
             "lossy" => Change::Lossy,
             "delay" => Change::Delay(rest.parse().expect("ms")),
+            "use-clock" => Change::UseClock,
             "exit" => Change::Exit(rest.parse().expect("a code")),
             "hang-up" => Change::HangUp,
             "log" => Change::Log,
@@ -274,6 +277,12 @@ impl Mutant {
             Change::Log => {
                 let shown = [line, b"\n"].concat();
                 io::stderr().write_all(&shown).expect("the suite reads the log");
+                vec![line.to_vec()]
+            }
+            Change::UseClock => {
+                let go: Value = serde_json::from_slice(line).unwrap_or_default();
+                let ms = go["clock"]["ms"].as_u64().unwrap_or_default();
+                thread::sleep(Duration::from_millis(ms) * 3 / 5);
                 vec![line.to_vec()]
             }
             Change::Delay(ms) => {

@@ -269,4 +269,10 @@ pub(crate) fn our_bot_passes_as_it_dials() {
     let relayed = ["--", mutant.to_str().unwrap(), r#"< {"id":"once-0"}"#, overloaded, "{ladder}", "{token}"];
     let arguments = dial.into_iter().chain(["--only", "dial/at-once"]).chain(relayed);
     passes(&report(&conform(&arguments.collect::<Vec<_>>())), &[""; 0]);
+    // One that uses up much of its clock for each move.
+    let relayed = ["--", mutant.to_str().unwrap(), r#"> {"cmd":"go"}"#, "use-clock", "{ladder}", "{token}"];
+    let only = ["moves", "in-turn", "limit"].map(|name| format!("{OF_DIALERS}{name}"));
+    let only = only.iter().flat_map(|name| ["--only", name]);
+    let arguments = ["--json", "--timeout", "120s", "--dial"].into_iter().chain(only).chain(relayed);
+    passes(&report(&conform(&arguments.collect::<Vec<_>>())), &[""; 0]);
 }

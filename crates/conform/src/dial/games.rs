@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::ladder::Ladder;
 use super::visit::{HEARTBEAT_MS, read_clock};
-use crate::bot::played;
+use crate::bot::{MOST_MOVES, MOST_MOVES_IN_ALL, played};
 use crate::requests::with;
 use crate::trial::Trial;
 use crate::verdict::{Checked, Stop, holds, list, number, text, texts};
@@ -15,8 +15,6 @@ use crate::verdict::{Checked, Stop, holds, list, number, text, texts};
 const SILENCE: Duration = Duration::from_millis(300);
 /// The moves that are played in each of several games.
 const FEW_MOVES: usize = 4;
-/// The most moves that a game is played for.
-const MOST_MOVES: usize = 60;
 /// How many more games than it offers go on, for a bot that has come back with a smaller limit.
 const MORE: usize = 2;
 /// The longest line, in bytes.
@@ -84,9 +82,11 @@ pub(super) fn pings(trial: &Trial<'_>) -> Checked {
 pub(super) fn moves(trial: &Trial<'_>) -> Checked {
     let mut ladder = Ladder::start(trial)?;
     let mut bot = ladder.joined(&[])?;
-    for (number, mut root) in bot.starts()?.into_iter().enumerate() {
+    let starts = bot.starts()?;
+    let most = MOST_MOVES.min(MOST_MOVES_IN_ALL / starts.len()).max(1);
+    for (number, mut root) in starts.into_iter().enumerate() {
         let game = format!("moves-{number}");
-        for index in 0..MOST_MOVES {
+        for index in 0..most {
             if root.outcome().is_some() {
                 break;
             }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::bot::{played, settled};
+use crate::bot::{TIME, played, settled};
 use crate::referee::Root;
 use crate::requests::with;
 use crate::trial::Trial;
@@ -23,8 +23,8 @@ use plyd_protocol::{Clock, Command, GameRef, Go, InfoRequest, Limit, Position, R
 const FLOOD: usize = 64 << 20;
 /// The heartbeat in checks that are not about heartbeats, in ms: longer than any of them takes.
 pub(super) const HEARTBEAT_MS: u64 = 300_000;
-/// The clock of a bot whose offer names none.
-const TIME: Clock = Clock::PerMove { ms: 20_000 };
+/// The clock of a bot whose offer names none, where it is about the clock, or about several games at once.
+const LONG: Clock = Clock::PerMove { ms: 20_000 };
 /// How long a bot may take to close a connection that the ladder has ended.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -99,7 +99,7 @@ impl Visit {
     pub(super) fn next(&mut self, expected: &str) -> Checked<Value> {
         match self.line(self.deadline) {
             Ok(Some(line)) => Ok(line),
-            Ok(None) => Err(Stop::failed(expected, "nothing")),
+            Ok(None) => Err(Stop::failed(expected, "nothing in the time of a check; --timeout gives more")),
             Err(ended) => Err(Stop::failed(expected, ended.text())),
         }
     }
@@ -326,21 +326,28 @@ impl Joined<'_> {
         Ok(starts)
     }
 
-    /// The clock with which each of its games begins.
-    fn clock(&self) -> Clock {
-        read_clock(&self.offer["clocks"][0]).unwrap_or(TIME)
+    /// The clock with which each of its games begins; that one if its offer names none.
+    fn clock(&self, usual: Clock) -> Clock {
+        read_clock(&self.offer["clocks"][0]).unwrap_or(usual)
     }
 
     /// The line that asks for a move in a game. A quick question has a limit that ends the search long before
-    /// its clock does. The clock has run for `elapsed`.
-    fn question(&self, id: &str, game: &str, root: &Root, is_quick: bool, elapsed: Duration) -> Vec<u8> {
+    /// a long clock does. The clock has run for `elapsed`.
+    fn question(
+        &self,
+        id: &str,
+        game: &str,
+        root: &Root,
+        (clock, is_quick): (Clock, bool),
+        elapsed: Duration,
+    ) -> Vec<u8> {
         let rules = bridge::rules(&root.rules());
         let place = GameRef::Game { game: root.entry().name.to_owned(), rules };
         let position = Position { start: Some(root.start_text()), moves: root.played().to_vec() };
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let limit = Limit { nodes: is_quick.then_some(100), ..Limit::default() };
         let info = InfoRequest { events: Vec::new(), min_interval_ms: 0 };
-        let go = Go { clock: Some(self.clock()), limit, info, elapsed_ms, ..Go::new(place, position) };
+        let go = Go { clock: Some(clock), limit, info, elapsed_ms, ..Go::new(place, position) };
         let request = Request { id: id.to_owned(), command: Command::Go(Box::new(go)) };
         let line = with_legal(&request, &root.legal());
         let line = String::from_utf8(line).expect("JSON is UTF-8");
@@ -351,21 +358,38 @@ impl Joined<'_> {
 
     /// Asks for a move in a game, and does not wait for it.
     pub(super) fn begin(&mut self, id: &str, game: &str, root: &Root) -> Checked {
-        let line = self.question(id, game, root, false, Duration::ZERO);
+        let line = self.question(id, game, root, (self.clock(LONG), false), Duration::ZERO);
         self.visit.request(id, &line)
     }
 
     /// Asks for a move in a game with a limit that ends the search soon; returns when it was asked.
     pub(super) fn begin_quick(&mut self, id: &str, game: &str, root: &Root) -> Checked<Instant> {
-        let line = self.question(id, game, root, true, Duration::ZERO);
+        self.ask_quick(id, game, root, self.clock(LONG))
+    }
+
+    fn ask_quick(&mut self, id: &str, game: &str, root: &Root, clock: Clock) -> Checked<Instant> {
+        let line = self.question(id, game, root, (clock, true), Duration::ZERO);
         self.visit.request(id, &line)?;
         Ok(Instant::now())
     }
 
-    /// Waits for the answer to a `go`, whatever it is. A bot that is `overloaded` is asked again after the
-    /// pause that it wants, under another id, while its clock runs on.
+    /// Waits for the answer to a `go` that was begun then, whatever it is. A bot that is `overloaded` is asked
+    /// again after the pause that it wants, under another id, while its clock runs on.
     pub(super) fn decided(&mut self, id: &str, game: &str, root: &Root, since: Instant) -> Checked<Value> {
-        let end = budget(&self.clock()).map(|budget| since + budget);
+        let clock = self.clock(LONG);
+        let end = budget(&clock).map(|budget| since + budget);
+        self.settled(id, game, root, clock, (since, end))
+    }
+
+    /// The same until that instant, or the end of the check.
+    fn settled(
+        &mut self,
+        id: &str,
+        game: &str,
+        root: &Root,
+        clock: Clock,
+        (since, end): (Instant, Option<Instant>),
+    ) -> Checked<Value> {
         let (mut asked, mut times) = (id.to_owned(), 1);
         loop {
             let answer = self.visit.answer(&asked)?;
@@ -381,15 +405,17 @@ impl Joined<'_> {
             thread::sleep(again.saturating_duration_since(Instant::now()));
             times += 1;
             asked = format!("{id}.{times}");
-            let line = self.question(&asked, game, root, true, since.elapsed());
+            let line = self.question(&asked, game, root, (clock, true), since.elapsed());
             self.visit.request(&asked, &line)?;
         }
     }
 
-    /// Asks for a move in a game; the answer, whatever it is.
+    /// Asks for a move in a game; the answer, whatever it is. Its clock is short, as a bot may use it up in
+    /// each of many moves, but a later answer passes, too.
     pub(super) fn asked(&mut self, id: &str, game: &str, root: &Root) -> Checked<Value> {
-        let since = self.begin_quick(id, game, root)?;
-        self.decided(id, game, root, since)
+        let clock = self.clock(TIME);
+        let since = self.ask_quick(id, game, root, clock)?;
+        self.settled(id, game, root, clock, (since, None))
     }
 
     /// Asks for a move in a game, which has to be legal; returns the position after it.
