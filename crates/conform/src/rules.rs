@@ -259,14 +259,21 @@ fn boards(trial: &Trial<'_>) -> Checked {
             let labels = list(&board["grid"], labels)?.len() as u64;
             holds(labels == count, format!("{count} labels"), came)?;
         }
+        let is_inside = |cell: &Value| {
+            let is_below = |at: usize, most: u64| cell[at].as_u64().is_some_and(|at| at < most);
+            is_below(0, rows) && is_below(1, cols)
+        };
+        let items = |field: &str| board[field].as_array().into_iter().flatten();
         for (field, kind) in [("pieces", "piece"), ("marks", "mark")] {
-            for item in board[field].as_array().into_iter().flatten() {
-                let inside =
-                    |cell: &Value, at: usize, most: u64| cell[at].as_u64().is_some_and(|at| at < most);
-                let cell = &item["cell"];
-                let is_inside = inside(cell, 0, rows) && inside(cell, 1, cols) && item[kind].is_string();
-                holds(is_inside, format!("a {kind} on the board"), || item.to_string())?;
+            for item in items(field) {
+                let mut cells = item["also"].as_array().into_iter().flatten().chain([&item["cell"]]);
+                let is_right = cells.all(is_inside) && item[kind].is_string();
+                holds(is_right, format!("a {kind} on the board"), || item.to_string())?;
             }
+        }
+        for wall in items("walls") {
+            let is_side = ["up", "right", "down", "left"].iter().any(|side| wall["side"] == *side);
+            holds(is_side && is_inside(&wall["cell"]), "a wall on the board", || wall.to_string())?;
         }
         Ok(())
     })
