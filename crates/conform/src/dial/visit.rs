@@ -373,8 +373,8 @@ impl Joined<'_> {
         Ok(Instant::now())
     }
 
-    /// Waits for the answer to a `go` that was begun then, whatever it is. A bot that is `overloaded` is asked
-    /// again after the pause that it wants, under another id, while its clock runs on.
+    /// Waits for the answer to a `go` that was begun then, whatever it is. A bot that is `overloaded` is
+    /// asked again after the pause that it wants, under another id, while its clock runs on.
     pub(super) fn decided(&mut self, id: &str, game: &str, root: &Root, since: Instant) -> Checked<Value> {
         let clock = self.clock(LONG);
         let end = budget(&clock).map(|budget| since + budget);
