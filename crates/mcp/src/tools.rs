@@ -19,7 +19,8 @@ use rmcp::{ServerHandler, transport};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 use crate::arguments::Arguments;
 use crate::bounds::Bounds;
@@ -64,7 +65,7 @@ struct Inner {
     games: &'static [&'static Entry],
     kept: Games,
     bounds: Bounds,
-    calls: Semaphore,
+    calls: Arc<Semaphore>,
     reviews: Arc<Semaphore>,
     draw: fn(&Board) -> String,
 }
@@ -105,7 +106,7 @@ impl Tools {
             daemon,
             games,
             kept: Games::new(&bounds),
-            calls: Semaphore::new(bounds.calls),
+            calls: Arc::new(Semaphore::new(bounds.calls)),
             reviews: Arc::new(Semaphore::new(bounds.reviews)),
             bounds,
             draw,
@@ -118,7 +119,9 @@ impl Tools {
 
     /// Calls a tool by its name.
     async fn call(&self, name: &str, given: Arguments) -> Result<CallToolResult, ToolError> {
-        let _permit = self.0.calls.try_acquire().map_err(|_| overloaded("calls are under way"))?;
+        let permit = Arc::clone(&self.0.calls).try_acquire_owned();
+        // A thread that a call has begun may last longer, and then keeps its place.
+        let permit = Arc::new(permit.map_err(|_| overloaded("calls are under way"))?);
         match name {
             "list_games" => self.describe(given, false).await,
             "describe_game" => self.describe(given, true).await,
@@ -128,7 +131,7 @@ impl Tools {
             "best_move" => self.search(given, false).await,
             "analyse" => self.search(given, true).await,
             "review_game" => self.review_game(given).await,
-            "draw_board" => self.draw_board(given).await,
+            "draw_board" => self.draw_board(given, Arc::clone(&permit)).await,
             "end_game" => self.end_game(given),
             _ => Err(ToolError::new(ErrorCode::UnknownCmd, "there is no such tool; tools/list lists them")),
         }
@@ -253,7 +256,11 @@ impl Tools {
         Ok(CallToolResult::structured(shown))
     }
 
-    async fn draw_board(&self, mut given: Arguments) -> Result<CallToolResult, ToolError> {
+    async fn draw_board(
+        &self,
+        mut given: Arguments,
+        permit: Arc<OwnedSemaphorePermit>,
+    ) -> Result<CallToolResult, ToolError> {
         let (_, game) = self.game(&mut given)?;
         let form = given.text("as")?.unwrap_or_else(|| "both".to_owned());
         given.finish()?;
@@ -271,12 +278,15 @@ impl Tools {
         if form != "text" {
             let games = self.0.games;
             let draw = move || {
+                // A picture cannot be given up: the place is free when it is done.
+                let _permit = permit;
                 let start = judged::start(games, &game)?;
                 let last =
                     start.root().extend(&game.moves).map_err(|fault| ToolError::from(fault).unplaced())?;
                 picture::png(&last.into())
             };
-            let png = tokio::task::spawn_blocking(draw).await;
+            let png = timeout(self.0.bounds.other, tokio::task::spawn_blocking(draw)).await;
+            let png = png.map_err(|_| ToolError::new(ErrorCode::TimedOut, "the picture took too long"))?;
             let png = png.map_err(|error| internal(format!("the drawing broke: {error}")))??;
             content.push(ContentBlock::image(STANDARD.encode(png), "image/png"));
         }

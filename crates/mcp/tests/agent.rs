@@ -11,8 +11,11 @@ use plyd_daemon::{Config, Credentials, Daemon};
 use plyd_games::REGISTRY;
 use plyd_mcp::{Bounds, Tools, http, serve_stream};
 use reqwest::header::{HeaderName, HeaderValue};
-use rmcp::model::{CallToolRequestParams, CallToolResult, GetPromptRequestParams, ReadResourceRequestParams};
-use rmcp::service::{Peer, RoleClient, RunningService, ServiceExt};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, GetPromptRequestParams,
+    ReadResourceRequestParams,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceExt};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Value, json};
@@ -159,6 +162,68 @@ async fn a_server_with_too_many_calls_refuses_more() {
     let mut said = [first, second];
     said.sort();
     assert_eq!(said, ["move", "overloaded"]);
+}
+
+#[tokio::test]
+async fn a_picture_that_nobody_waits_for_keeps_its_place_until_it_is_drawn() {
+    let agent = on_streams(Bounds { calls: 1, ..Bounds::default() }).await;
+    let large = json!({ "game": "sudoku", "rules": { "m": 5, "n": 5 } });
+    let id = answer(&agent, "new_game", large).await["game_id"].take();
+    let picture = json!({ "game_id": id, "as": "image" });
+    let since = tokio::time::Instant::now();
+    answer_of(&agent, "draw_board", &picture).await;
+    let takes = since.elapsed();
+    let mut is_kept = false;
+    // One may be drawn far sooner than the first, on a busy machine.
+    for _ in 0..20 {
+        let arguments = picture.as_object().unwrap().clone();
+        let params = CallToolRequestParams::new("draw_board").with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let drawing = agent.send_cancellable_request(request, PeerRequestOptions::default()).await.unwrap();
+        tokio::time::sleep(takes / 10).await;
+        drawing.cancel(None).await.unwrap();
+        tokio::time::sleep(takes / 10).await;
+        is_kept |= answer_of(&agent, "list_games", &json!({})).await == "overloaded";
+        while answer_of(&agent, "list_games", &json!({})).await == "overloaded" {
+            tokio::time::sleep(takes / 10).await;
+        }
+        if is_kept {
+            break;
+        }
+    }
+    assert!(is_kept);
+}
+
+/// The code of the refusal, if it is one.
+async fn answer_of(agent: &Peer<RoleClient>, tool: &'static str, arguments: &Value) -> String {
+    let said = call(agent, tool, arguments.clone()).await.structured_content.unwrap_or_default();
+    said["error"]["code"].as_str().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn half_a_request_does_not_keep_the_server_from_ending() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (end, is_over) = tokio::sync::oneshot::channel::<()>();
+    let end_of_it = async { drop(is_over.await) };
+    let credentials = Credentials::new(None, None);
+    // Without the bound it lasts for the longest call, and this is far longer than the test waits.
+    let bounds = Bounds { search: Duration::from_secs(6000), ..Bounds::default() };
+    let bounds = Bounds { silence: Duration::from_secs(6000), ..bounds };
+    let served = tokio::spawn(http::serve(tools(bounds), listener, &[], credentials, end_of_it));
+    let mut half = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST {} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+        Accept: application/json, text/event-stream\r\nContent-Length: 1000\r\n\r\n{{",
+        http::PATH
+    );
+    half.write_all(head.as_bytes()).await.unwrap();
+    // One that comes later is answered, so the half is there, too.
+    let url = format!("http://{address}{}", http::PATH);
+    asked_until_let_in(&url).await;
+    end.send(()).unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(120), served).await;
+    ended.expect("it ends").unwrap().unwrap();
 }
 
 /// `move` if the engine finds one, else the code of the refusal.
