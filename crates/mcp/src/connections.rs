@@ -29,6 +29,9 @@ const REFUSED: usize = 64;
 /// How long it may take to tell one of them.
 const REFUSED_WITHIN: Duration = Duration::from_secs(5);
 
+/// How long that may take at the end for the requests that are there; their calls are cancelled by then.
+const FAREWELL: Duration = Duration::from_secs(5);
+
 /// Serves connections until `end`, `most` at once; then the requests that are there are answered. A
 /// connection over which no request comes, or which takes nothing of an answer, for the time `silence` is
 /// closed.
@@ -56,7 +59,8 @@ pub(crate) async fn serve(
         }
     }
     drop((listener, stopping));
-    while served.join_next().await.is_some() {}
+    // Half a request may never become a whole one; what is left is dropped with the set.
+    let _cut_off = timeout(FAREWELL, async { while served.join_next().await.is_some() {} }).await;
 }
 
 /// Serves a connection to its end; once the server stops, to the end of the request that is there.
