@@ -97,7 +97,7 @@ pub(crate) fn tools(bounds: &Bounds) -> Vec<Tool> {
             &["game_id"],
             json!({
                 "game_id": game_id,
-                "time_ms": { "type": "integer", "minimum": 1, "maximum": bounds.search_ms(), "description": "Time for the whole game" },
+                "time_ms": { "type": "integer", "minimum": 1, "maximum": bounds.search_ms(), "description": "Time for the whole game; the maximum without it" },
             }),
         ),
         tool(
