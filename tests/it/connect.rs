@@ -352,6 +352,31 @@ fn options_reach_a_bot_that_has_some() {
 }
 
 #[test]
+fn a_stop_of_all_ends_the_search_of_each_game() {
+    let ladder = Ladder::new("connect-stop-all");
+    let _bot = ladder.bot(&["--concurrency", "2", "--option", "threads=1"]);
+    let (mut visit, _) = ladder.joined(&[]);
+    let stop = |id: &str| json!({ "id": id, "cmd": "stop", "all": true });
+    let nothing = visit.ask(&stop("none"));
+    assert_eq!((&nothing["effect"], &nothing["targets"]), (&json!("already_finished"), &json!([])));
+    for id in ["a", "b"] {
+        let endless = json!({ "id": id, "cmd": "go", "x_game": id, "game": "isolation", "rules": { "preset": "11x9" },
+            "position": {}, "clock": { "kind": "none" }, "info": { "events": [] } });
+        visit.write(&endless.to_string());
+    }
+    // Their sessions may not be open yet.
+    let mut stopping = visit.ask(&stop("s"));
+    stopping["targets"].as_array_mut().unwrap().sort_by_key(Value::to_string);
+    assert_eq!((&stopping["effect"], &stopping["targets"]), (&json!("stopping"), &json!(["a", "b"])));
+    let mut ended = [visit.read(), visit.read()];
+    ended.sort_by_key(|best| best["id"].to_string());
+    for (best, id) in ended.iter().zip(["a", "b"]) {
+        assert_eq!((&best["id"], &best["reason"]), (&json!(id), &json!("stopped")), "{best}");
+    }
+    assert_eq!(visit.ask(&stop("again"))["effect"], "already_finished");
+}
+
+#[test]
 fn what_a_ladder_should_not_ask_is_answered_and_changes_nothing() {
     let (_ladder, _bot, mut visit) = Ladder::with_least("connect-odd", &[]);
     let process = visit.best("1", "a", &[]);

@@ -235,6 +235,15 @@ impl<W: Write> Connector<'_, W> {
                 Some(pong)
             }
             "go" => self.go(line, &id, link.takes_more()),
+            "stop" if line.get("all") == Some(&Value::Bool(true)) => {
+                let stopped = self.lanes.iter_mut().filter_map(|lane| lane.stop(line.get("discard")));
+                let targets: Vec<String> = stopped.collect();
+                let effect = if targets.is_empty() { Effect::AlreadyFinished } else { Effect::Stopping };
+                let mut stopping = result(&id, "stop");
+                stopping.insert("effect".into(), json!(effect));
+                stopping.insert("targets".into(), json!(targets));
+                Some(stopping)
+            }
             "stop" | "update" => {
                 let target = text("target").unwrap_or_default();
                 match self.lanes.iter_mut().find(|lane| lane.searches(&target)) {

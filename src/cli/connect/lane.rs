@@ -262,11 +262,34 @@ impl Lane {
         request.insert("target".into(), json!(search.ours));
         let ours = self.number();
         self.asked.insert(ours.clone(), theirs.to_owned());
+        self.send_behind(ours, request);
+    }
+
+    /// Sends a request about the search, once that is sent.
+    fn send_behind(&mut self, ours: String, request: Object) {
         match (&self.session, &mut self.search) {
             // Before the search it would find nothing to stop.
             (Session::Opening(_), Some(search)) => search.held.push((ours, request)),
             _ => self.send(&ours, request),
         }
+    }
+
+    /// Stops the running search, if there is one, and returns the ladder's id of it. The process's answer is
+    /// for nobody: the ladder stops all searches, and gets one answer.
+    pub(super) fn stop(&mut self, discard: Option<&Value>) -> Option<String> {
+        let search = self.search.as_mut()?;
+        search.is_repeatable = false;
+        let (theirs, target) = (search.theirs.clone(), search.ours.clone());
+        // A ladder that says it again and again while the session opens has said it.
+        if search.held.len() < MOST_REQUESTS {
+            let mut request = Object::new();
+            request.insert("cmd".into(), json!("stop"));
+            request.insert("target".into(), json!(target));
+            request.extend(discard.map(|discard| ("discard".to_owned(), discard.clone())));
+            let ours = self.number();
+            self.send_behind(ours, request);
+        }
+        Some(theirs)
     }
 
     /// Whether the ladder waits for the answer to that `go`.

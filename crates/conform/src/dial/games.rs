@@ -223,6 +223,7 @@ pub(super) fn odd_lines(trial: &Trial<'_>) -> Checked {
         json!({ "cmd": "describe", "what": "games" }),
         json!({ "cmd": "stop", "target": "nobody" }),
         json!({ "cmd": "stop", "target": 7 }),
+        json!({ "cmd": "stop", "all": true }),
         json!({ "cmd": "update", "target": "nobody", "clock": { "kind": "none" } }),
         json!({ "cmd": "over" }),
         json!({ "cmd": "over", "x_game": 7, "outcome": "\u{1b}[2J", "record": "none" }),
@@ -235,6 +236,10 @@ pub(super) fn odd_lines(trial: &Trial<'_>) -> Checked {
         let answer = bot.visit.ask(&with(request.clone(), &json!({ "id": id })))?;
         if request["cmd"] == "x_future" {
             holds(answer["code"] == "unknown_cmd", "an error `unknown_cmd`", || answer.to_string())?;
+        }
+        if request["all"] == true && answer["type"] == "result" {
+            let expected = "the effect `already_finished`, as no search runs";
+            holds(answer["effect"] == "already_finished", expected, || answer.to_string())?;
         }
         if request["target"] == "nobody" && answer["type"] == "result" {
             holds(answer["effect"] == "unknown", "the effect `unknown`", || answer.to_string())?;
