@@ -11,7 +11,7 @@ use rustix::fd::BorrowedFd;
 use crate::{Address, ClientError, Launch, LineError, Lines, ReceivedLine, is_final, message_id};
 
 /// The longest answer that is read, in bytes: far longer than any that the specification describes.
-const LONGEST_ANSWER: usize = 64 << 20;
+pub const LONGEST_ANSWER: usize = 64 << 20;
 
 /// A connection to a server.
 ///

@@ -37,7 +37,7 @@ mod wait;
 pub mod websocket;
 
 pub use address::{Address, Program};
-pub use client::{Answer, Client, Received};
+pub use client::{Answer, Client, LONGEST_ANSWER, Received};
 pub use engine::greeting;
 #[cfg(feature = "tokio")]
 pub use engine::{Engine, Search};

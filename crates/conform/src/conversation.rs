@@ -12,7 +12,7 @@ use super::monitor::InvariantMonitor;
 use super::requests::{newgame, ping, with};
 use super::verdict::{Checked, Stop, holds, like};
 use plyd_bridge::program::Log;
-use plyd_client::{LineError, Lines, is_final_json};
+use plyd_client::{LONGEST_ANSWER, LineError, Lines, is_final_json};
 use plyd_protocol::echo;
 
 /// The most messages that the server may write to one connection: more than any check asks for.
@@ -23,9 +23,6 @@ const LOG_END: Duration = Duration::from_millis(500);
 
 /// How long to wait for a server that was asked to quit at the end of a check.
 const FAREWELL: Duration = Duration::from_millis(500);
-
-/// The longest answer that is read: far longer than any that the specification describes.
-const LONGEST_ANSWER: usize = 64 << 20;
 
 /// How often a search that is refused as `overloaded` is sent again.
 const RETRIES: u32 = 20;

@@ -23,7 +23,7 @@ use plyd_protocol::{Clock, Command, GameRef, Go, InfoRequest, Limit, Position, R
 const FLOOD: usize = 64 << 20;
 /// The heartbeat in checks that are not about heartbeats, in ms: longer than any of them takes.
 pub(super) const HEARTBEAT_MS: u64 = 300_000;
-/// The clock of a bot whose offer names none, where it is about the clock, or about several games at once.
+/// The clock of a bot whose offer names none, in checks of clocks and of several games at once.
 const LONG: Clock = Clock::PerMove { ms: 20_000 };
 /// How long a bot may take to close a connection that the ladder has ended.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -326,7 +326,7 @@ impl Joined<'_> {
         Ok(starts)
     }
 
-    /// The clock with which each of its games begins; that one if its offer names none.
+    /// The clock with which each of its games begins; `usual` if its offer names none.
     fn clock(&self, usual: Clock) -> Clock {
         read_clock(&self.offer["clocks"][0]).unwrap_or(usual)
     }
@@ -381,7 +381,7 @@ impl Joined<'_> {
         self.settled(id, game, root, clock, (since, end))
     }
 
-    /// The same until that instant, or the end of the check.
+    /// The same until `end`, or the end of the check.
     fn settled(
         &mut self,
         id: &str,

@@ -87,7 +87,7 @@ impl State {
         let slowest_of = |most: usize, is_meant: &dyn Fn(&Conn) -> bool| {
             let waits = |(id, conn): (&ConnId, &Conn)| {
                 let is_flushing = conn.remote && conn.stage == Stage::Flushing && is_meant(conn);
-                is_flushing.then(|| Some((conn.outbox.waiting_since()?, *id))).flatten()
+                Some((conn.outbox.waiting_since().filter(|_| is_flushing)?, *id))
             };
             let all: Vec<_> = self.conns.iter().filter_map(waits).collect();
             let others = all.iter().filter(|(_, id)| *id != ended);
