@@ -135,7 +135,7 @@ fn moves(trial: &Trial<'_>) -> Checked {
         let is_busy = alone.iter().chain(&beside).any(Sample::is_disturbed);
         let most = if is_busy { MOVES - 1 } else { blind_alone + MOVES / 3 };
         let expected = format!("{} moves or more that are searched", MOVES.saturating_sub(most));
-        holds(blind <= most, expected, || format!("{}", MOVES - blind))?;
+        holds(blind <= most, expected, || format!("{}", MOVES - blind)).map_err(Stop::by_time)?;
     }
     stop_many(&mut other, &ids)
 }
@@ -213,9 +213,11 @@ fn overload(trial: &Trial<'_>) -> Checked {
         is_refused(&other, &last, is_shared)?;
     }
     let refused = honest.overloads.len();
+    // If the machine stands still while its clock runs, too little is left of that.
     holds(refused == 0, "no refusal of a connection's only search beside so many of another one", || {
         format!("{refused}")
     })
+    .map_err(Stop::by_time)
 }
 
 /// Whether a search was refused for the load. Else it was answered, or ended before its position was read, as

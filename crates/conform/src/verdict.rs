@@ -65,6 +65,11 @@ impl Stop {
         Self { is_late: true, ..Self::failed(expected, came) }
     }
 
+    /// The same of something that a busy machine may have caused.
+    pub(super) fn by_time(self) -> Self {
+        Self { is_late: true, ..self }
+    }
+
     /// Something came late, but came.
     pub(super) fn slow(expected: impl Into<String>, came: impl Into<String>) -> Self {
         Self { verdict: Verdict::Slow, ..Self::failed(expected, came) }
