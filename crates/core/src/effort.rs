@@ -85,7 +85,9 @@ impl Effort {
     /// Steps of a piece of work.
     const PIECE: u64 = 50;
     /// Steps for all moves of a position together, when a request asks for the effect of each.
-    pub const MOVES: u64 = 20_000;
+    pub const MOVES: u64 = 200_000;
+    /// The same when their marks are drawn, which may leave some out.
+    pub const MARKS: u64 = 20_000;
 
     /// Work without a limit: it ends when it is done.
     #[must_use]

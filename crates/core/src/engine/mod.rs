@@ -215,7 +215,7 @@ pub trait AnyRoot: Send + Sync {
     /// `undecided` if the rules do not find out what a move does; `unprepared` if the effort broke the work
     /// off. Both without a place. `option_invalid` if there is no such evaluator.
     fn moves_within(&self, evaluator: Option<&str>, effort: &Arc<Effort>) -> Result<Vec<Successor>, Fault>;
-    /// [`moves_within`](Self::moves_within) with whatever effort it takes.
+    /// [`moves_within`](Self::moves_within) with an effort that nobody ends.
     ///
     /// # Errors
     /// `undecided`; `option_invalid` if there is no such evaluator.

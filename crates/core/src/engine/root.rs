@@ -1,6 +1,7 @@
 //! [`AnyRoot`] for any game: a position with its history behind one object.
 
 use std::any::Any;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::{
@@ -173,33 +174,38 @@ impl<G: Playable> AnyRoot for Typed<G> {
         let game = heeding.as_ref().unwrap_or(&self.game);
         let evaluator = evaluator.map(NamedEvaluator::<G>::find).transpose()?;
         effort.grant(Some(Effort::MOVES));
-        let side = game.side(&self.root.pos);
-        let mut pos = self.root.pos.clone();
-        let describe = |mv| {
+        let pos = &self.root.pos;
+        let side = game.side(pos);
+        let describe = |mv, next: &G::Position| {
             if !effort.proceed(1) {
                 return Err(Fault::unprepared(Place::Request));
             }
-            let text = game.move_text(&pos, mv);
-            let undo = game.play(&mut pos, mv);
-            if game.is_undecided(&pos) {
+            let text = game.move_text(pos, mv);
+            if game.is_undecided(next) {
                 let message =
                     format!("the rules ran out of their budget before they knew what `{text}` does");
                 return Err(Fault::new(FaultCode::Undecided, Place::Request, message));
             }
-            let turn = game.turn(&pos);
+            let turn = game.turn(next);
             let eval = evaluator.filter(|_| turn == Turn::Move).map(|evaluator| {
-                let score = i64::from(evaluator.evaluate(game, &pos).raw());
-                if game.side(&pos) == side { score } else { -score }
+                let score = i64::from(evaluator.evaluate(game, next).raw());
+                if game.side(next) == side { score } else { -score }
             });
             let outcome = match turn {
                 Turn::Over(outcome) => Some(outcome),
                 Turn::Move | Turn::Chance => None,
             };
-            let after = game.position_text(&pos);
-            game.undo(&mut pos, mv, undo);
-            Ok(Successor { mv: text, text: after, eval, outcome })
+            Ok(Successor { mv: text, text: game.position_text(next), eval, outcome })
         };
-        let moves = self.legal_moves().into_iter().map(describe).collect();
+        let mut moves = Ok(Vec::new());
+        game.play_each(pos, &self.legal_moves(), &mut |mv, next| {
+            match (describe(mv, next), &mut moves) {
+                (Ok(found), Ok(moves)) => moves.push(found),
+                (Err(fault), moves) => *moves = Err(fault),
+                (Ok(_), Err(_)) => {}
+            }
+            if moves.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
         effort.grant(None);
         moves
     }

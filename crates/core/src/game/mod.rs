@@ -12,6 +12,7 @@ mod notation;
 mod spec;
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::effort::Effort;
@@ -223,6 +224,23 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     /// a move was assumed to do what most do, and nothing is proven about the position.
     fn is_undecided(&self, _pos: &Self::Position) -> bool {
         false
+    }
+    /// Plays each of these moves in a position, and shows what is behind it, until `visit` breaks off. Rules
+    /// that search use for a move what they found out for those before it.
+    fn play_each(
+        &self,
+        pos: &Self::Position,
+        moves: &[Self::Move],
+        visit: &mut dyn FnMut(Self::Move, &Self::Position) -> ControlFlow<()>,
+    ) {
+        let mut next = pos.clone();
+        for &mv in moves {
+            let undo = self.play(&mut next, mv);
+            if visit(mv, &next).is_break() {
+                return;
+            }
+            self.undo(&mut next, mv, undo);
+        }
     }
     /// The images of a position under the symmetries of the rules, for tests; empty if there are none.
     fn images(&self, _pos: &Self::Position) -> Vec<Self::Position> {

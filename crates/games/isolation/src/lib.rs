@@ -196,7 +196,7 @@ impl<B: Bits> Playable for Isolation<B> {
         ),
         NamedEvaluator::new(
             "net-mobility",
-            "Published: 2, 1, -1 or -2 for more or fewer moves, by whose turn it is.",
+            "Published: 2, 1, -1 or -2 for more or fewer moves, by whose turn it is, and 0 for as many.",
             &|game, _| Erased::new(Published::new(game, Formula::NetMobility)),
         ),
         NamedEvaluator::new("accessibility", "Published: 1 near the centre, -1 far from it.", &|game, _| {
@@ -204,7 +204,7 @@ impl<B: Bits> Playable for Isolation<B> {
         }),
         NamedEvaluator::new(
             "offensive",
-            "Published: 1 if both could go to one cell on the root's turn, else -1.",
+            "Published: 1 on the root's turn and -1 on the opponent's if both could go to one cell, else 0.",
             &|game, _| Erased::new(Published::new(game, Formula::Offensive)),
         ),
         NamedEvaluator::new(

@@ -392,6 +392,13 @@ mod tests {
             assert_eq!(open(text).as_deref(), Ok(text));
             assert_eq!(open(&text.replace(' ', " \n\t")).as_deref(), Ok(text));
         }
+        // Lists that a preset would imply, where no rule names one.
+        for text in [
+            "2 2 . . . . . . . . . . . . . . . . ; scores 0 0 ; mover 1 ; allowed1 0,0 0,1 0,2 0,3 ; allowed2 3,0 3,1 3,2 3,3",
+            "2 2 1+ . . . . . . . . . . . . . . . ; scores 0 0 ; mover 2 ; allowed1 0,0 0,1 0,2 0,3 ; allowed2 3,0 3,1 3,2 3,3",
+        ] {
+            assert_eq!(open(text).as_deref(), Ok(text));
+        }
         let short = "2 2 1 2 0 . 0 0 0 0 0 . . . . . 2 1;mover 1;scores 0 0";
         let long = "2 2 1 2 . . . . . . . . . . . . 2 1 ; scores 0 0 ; mover 1";
         assert_eq!(open(short).as_deref(), Ok(long));

@@ -207,6 +207,7 @@ fn published_player(evaluator: Erased<Naive>, options: &Options) -> Box<dyn Sear
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plyd_core::zobrist::SplitMix64;
 
     #[test]
     fn players_refuse_evaluations_that_they_cannot_play_by() {
@@ -226,6 +227,23 @@ mod tests {
                 };
                 assert_eq!(root.engine(&options).is_ok(), taken.contains(&eval), "{player} {eval}");
             }
+        }
+    }
+
+    /// Solutions that were found for a move decide most of the others.
+    #[test]
+    fn what_moves_do_is_decided_on_nearly_empty_boards() {
+        for (m, n, plies) in [(3, 4, 25), (4, 4, 6)] {
+            let mut random = SplitMix64::new(7);
+            let rules = Rules::new(vec![("m", m.into()), ("n", n.into())]);
+            let mut root = open(&rules, None, &Effort::free()).unwrap();
+            for _ in 0..plies {
+                let mut legal = root.legal();
+                let mv = legal.swap_remove(random.below(legal.len()));
+                root = root.extend(&[mv]).unwrap();
+            }
+            let decided = root.moves(None).map(|moves| moves.len());
+            assert_eq!(decided, Ok(root.legal().len()), "{m}x{n}");
         }
     }
 }

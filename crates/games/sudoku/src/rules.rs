@@ -4,6 +4,7 @@
 //! versions 8 to 13, the others those of version 14. A move that leaves the puzzle without a solution is
 //! declared taboo and passes the turn.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::grid::Grid;
@@ -11,6 +12,7 @@ pub use super::position::Fill;
 use super::position::{Change, Position, SECOND, Setup, Undo};
 use super::presets::{Choice, Preset};
 use super::shape::Shape;
+use super::solutions::KnownSolutions;
 use super::solver::{Solved, Solver};
 use super::witness;
 use plyd_core::effort::Effort;
@@ -278,6 +280,23 @@ impl Game for Sudoku {
 
     fn is_undecided(&self, pos: &Position) -> bool {
         pos.is_undecided
+    }
+
+    fn play_each(
+        &self,
+        pos: &Position,
+        moves: &[Fill],
+        visit: &mut dyn FnMut(Fill, &Position) -> ControlFlow<()>,
+    ) {
+        let mut known = KnownSolutions::of(self, pos);
+        for &mv in moves {
+            let mut next = known.position(self, mv).clone();
+            self.play(&mut next, mv);
+            known.learn(self, &next);
+            if visit(mv, &next).is_break() {
+                return;
+            }
+        }
     }
 
     #[inline]

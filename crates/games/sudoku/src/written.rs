@@ -20,8 +20,8 @@ impl Layout {
     /// What the text of a position says.
     pub(super) fn of(game: &Sudoku, pos: &Position) -> Self {
         let choice = game.choice();
-        let usual =
-            if choice.preset == Preset::Random { None } else { choice.preset.allowed(game.grid(), 0) };
+        let implies = choice.is_named && choice.preset != Preset::Random;
+        let usual = if implies { choice.preset.allowed(game.grid(), 0) } else { None };
         let listed = choice.allowed.clone().filter(|_| choice.allowed != usual);
         Self {
             shape: choice.shape,
