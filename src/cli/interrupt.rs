@@ -38,7 +38,13 @@ pub(super) fn asked_to_end(
 }
 
 /// That no further game shall begin: by an interrupt, or since a match is decided.
-pub(super) struct Halt(Arc<AtomicBool>);
+pub(super) struct Halt(Arc<Flags>);
+
+#[derive(Default)]
+struct Flags {
+    raised: AtomicBool,
+    interrupted: AtomicBool,
+}
 
 impl Halt {
     /// Is raised at the first SIGINT or SIGTERM from now on, with `notice` on stderr; the second ends the
@@ -48,7 +54,7 @@ impl Halt {
     /// The system gives no thread or no signals.
     pub(super) fn on_interrupt(notice: &'static str) -> io::Result<Self> {
         let halt = Self(Arc::default());
-        let raised = Arc::clone(&halt.0);
+        let flags = Arc::clone(&halt.0);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let mut signals = {
             let _inside = runtime.enter();
@@ -56,7 +62,8 @@ impl Halt {
         };
         thread::Builder::new().name("signals".into()).spawn(move || {
             runtime.block_on(signals.next());
-            raised.store(true, Ordering::Relaxed);
+            flags.interrupted.store(true, Ordering::Relaxed);
+            flags.raised.store(true, Ordering::Relaxed);
             let _nobody_reads = writeln!(io::stderr(), "\n{notice}");
             runtime.block_on(signals.next());
             // The players see their input end.
@@ -65,8 +72,13 @@ impl Halt {
         Ok(halt)
     }
 
-    /// What is raised.
+    /// What is raised, by whoever decides that.
     pub(super) fn flag(&self) -> &AtomicBool {
-        &self.0
+        &self.0.raised
+    }
+
+    /// What is raised by an interrupt alone.
+    pub(super) fn interrupted(&self) -> &AtomicBool {
+        &self.0.interrupted
     }
 }

@@ -9,7 +9,8 @@ use crate::client::Program;
 /// What nobody waits for, so that sums of times stay far from any limit.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Reads a time with its unit: `200ms`, `1.5s`, `2m`.
+/// Reads a time with its unit: `200ms`, `1.5s`, `2m`. Parts of a microsecond are cut off: neither messages
+/// nor records hold them, and what is read from there has to be the same.
 ///
 /// # Errors
 /// A sentence that says how a time is written.
@@ -27,6 +28,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .ok()
         .and_then(|number| Duration::try_from_secs_f64(number * seconds).ok())
         .filter(|time| *time <= LONGEST)
+        .map(|time| Duration::from_micros(time.as_micros() as u64))
         .ok_or_else(|| format!("`{text}` is not a time; give one such as 200ms, 1.5s or 2m, a year at most"))
 }
 
@@ -135,6 +137,9 @@ mod tests {
             assert_eq!(duration(&duration_text(time)), Ok(time));
         }
         assert_eq!(duration("525600m"), Ok(LONGEST));
+        for (text, us) in [("0.3333ms", 333), ("1.005ms", 1005), ("0.0009ms", 0)] {
+            assert_eq!(duration(text), Ok(Duration::from_micros(us)), "{text}");
+        }
         for text in ["", "5", "s", "1h", "-1s", "1..s", "525601m", "99999999999999999999999m"] {
             assert!(duration(text).is_err(), "{text}");
         }

@@ -87,10 +87,13 @@ impl<'p> Merged<'p> {
         let game = *entry.ok_or_else(|| format!("there is no game `{}` here", plyd_protocol::echo(name)))?;
         let count = part.players.len();
         let is_known = (2..=MOST_PLAYERS).contains(&count);
-        let schedule = is_known.then(|| Schedule::new(part.format, count, 1));
+        if part.players.iter().enumerate().any(|(index, player)| player.index != index) {
+            return Err("its players have other numbers than their places among them".to_owned());
+        }
         // Each round is a pair of games of each pairing.
-        let schedule = schedule.filter(|one| part.games > 0 && part.games.is_multiple_of(one.games()));
-        let rounds = schedule.map(|one| part.games / one.games());
+        let of_round = part.format.pairings(count).filter(|_| is_known).map(|pairings| 2 * pairings);
+        let of_round = of_round.filter(|games| part.games > 0 && part.games.is_multiple_of(*games));
+        let rounds = of_round.map(|games| part.games / games);
         let Some(rounds) = rounds.filter(|_| part.games <= MOST_GAMES) else {
             return Err(format!("there is no match of {} games between {count} players", part.games));
         };

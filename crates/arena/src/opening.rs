@@ -53,24 +53,25 @@ pub fn openings<E: ToString>(
 ) -> Result<Vec<Arc<dyn AnyRoot>>, NoOpening> {
     let mut random = SplitMix64::new(seed);
     let mut seen = HashSet::new();
-    // Once no new opening was found, later ones have little hope.
-    let mut exhausted = false;
+    // Once no new opening of a start was found, later ones of the same have little hope.
+    let mut exhausted = HashSet::new();
     (0..count)
         .map(|index| {
-            let mut known = None;
+            let (mut known, mut of) = (None, None);
             for _ in 0..DRAWS {
                 let start = start(index, &mut random).map_err(|error| NoOpening::Start(error.to_string()))?;
+                let is_exhausted = exhausted.contains(&*of.insert(start.text()));
                 if let Some(opening) = draw(start.as_ref(), plies, &mut random) {
                     if seen.insert(opening.text()) {
                         return Ok(opening);
                     }
                     known = Some(opening);
-                    if exhausted {
+                    if is_exhausted {
                         break;
                     }
                 }
             }
-            exhausted = true;
+            exhausted.extend(of);
             known.ok_or(NoOpening::Over { plies })
         })
         .collect()
@@ -180,6 +181,15 @@ mod tests {
         let distinct: HashSet<&String> = texts.iter().collect();
         assert_eq!((texts.len(), distinct.len()), (20, 9));
         assert_eq!(texts[..9].iter().collect::<HashSet<_>>().len(), 9, "a new one comes before a known one");
+    }
+
+    #[test]
+    fn a_start_with_few_openings_leaves_the_others_theirs() {
+        let starts = [isolation(3, 3), isolation(5, 5)];
+        let starts = |index: usize, _: &mut SplitMix64| Ok::<_, String>(starts[index % 2].clone());
+        let texts = texts(&openings(starts, 1, 40, 5).unwrap());
+        let distinct = |of: usize| texts.iter().skip(of).step_by(2).collect::<HashSet<_>>().len();
+        assert_eq!((distinct(0), distinct(1)), (9, 20));
     }
 
     #[test]

@@ -60,18 +60,31 @@ impl Observer {
     /// Ends the coordinators of a match, and takes its jobs out of the queue.
     ///
     /// # Errors
-    /// The server is away, or a coordinator does not end.
+    /// The server is away, has no such match, or a coordinator does not end.
     pub fn cancel(&mut self, id: &MatchId) -> Result<(), FleetError> {
-        self.runtime.block_on(self.queue.cancel(id))
+        self.runtime.block_on(async {
+            find(&self.queue, id).await?;
+            self.queue.cancel(id).await
+        })
     }
 
     /// Ends the coordinators of a match, and removes it from the server.
     ///
     /// # Errors
-    /// The server is away, or a coordinator does not end.
+    /// The server is away, has no such match, or a coordinator does not end.
     pub fn forget(&mut self, id: &MatchId) -> Result<(), FleetError> {
-        self.runtime.block_on(self.queue.forget(id))
+        self.runtime.block_on(async {
+            find(&self.queue, id).await?;
+            self.queue.forget(id).await
+        })
     }
+}
+
+/// Finds a match on the server.
+async fn find(queue: &Queue, id: &MatchId) -> Result<(), FleetError> {
+    let is_there = queue.matches().await?.iter().any(|backlog| backlog.id == *id);
+    let is_there = is_there || queue.description(id).await?.is_some();
+    if is_there { Ok(()) } else { Err(FleetError::Refused(format!("there is no match {id} on the server"))) }
 }
 
 async fn look(queue: &Queue) -> Result<FleetStatus, FleetError> {

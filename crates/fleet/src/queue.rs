@@ -39,6 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// That there is no such stream, consumer or message.
 const NOT_FOUND: u64 = 404;
+/// What says that a stream has no such message, with the code 400.
+const NO_MESSAGE: u64 = 10_043;
 
 /// A connection to the server of the queue.
 #[derive(Clone, Debug)]
@@ -162,7 +164,7 @@ impl Queue {
         }
     }
 
-    /// Removes a message of a stream.
+    /// Removes a message of a stream, unless somebody else did.
     async fn remove(&self, stream: &str, sequence: u64) -> Result<(), FleetError> {
         let request = json!({ "seq": sequence, "no_erase": true });
         self.api(&format!("STREAM.MSG.DELETE.{stream}"), &request).await.map(drop)
@@ -200,6 +202,7 @@ impl Queue {
         let said = error["description"].as_str().unwrap_or_default();
         match error["code"].as_u64() {
             Some(NOT_FOUND) => Ok(None),
+            _ if error["err_code"] == NO_MESSAGE => Ok(None),
             // Too busy, or on its way to another leader.
             Some(500..) => Err(FleetError::Away(format!("{subject}: {said}"))),
             _ => Err(FleetError::Refused(format!("{subject}: {said}"))),

@@ -203,6 +203,8 @@ impl Worker {
     async fn take_pairs(self: Arc<Self>, queue: Queue) {
         let mut ack_wait = None;
         let (mut failures, mut rest) = (Failures::default(), Duration::ZERO);
+        // Why it could take none: said once, until it could or the reason is another one.
+        let mut last_failure: Option<String> = None;
         // Since when it has found nothing but pairs of matches that are denied here.
         let mut searches = None;
         while !self.leaves.load(Ordering::Relaxed) {
@@ -211,12 +213,18 @@ impl Worker {
                 Ok(taken) => taken,
                 Err(error) => {
                     ack_wait = None;
-                    self.fault(error.to_string());
+                    let why = error.to_string();
+                    if last_failure.as_deref() != Some(&*why) {
+                        tracing::warn!("no pair can be taken: {why}");
+                        last_failure = Some(why.clone());
+                    }
+                    self.fault(why);
                     failures.rest().await;
                     continue;
                 }
             };
             failures.forget();
+            last_failure = None;
             let Some((lease, ack_wait)) = taken else { continue };
             let came_at_once = asked.elapsed() < AT_ONCE;
             if self.leaves.load(Ordering::Relaxed) {

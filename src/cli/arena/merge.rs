@@ -8,7 +8,11 @@ use super::reviews::MatchReview;
 use super::{Args, show};
 use crate::arena::{MergeError, merge};
 use crate::cli::failure::Failure;
+use crate::cli::interrupt::Halt;
 use crate::cli::{output, registry};
+
+/// What an interrupt does.
+const REVIEW_ENDS: &str = "the review ends; interrupt again to end without the report";
 
 /// Reads the records of all shards, and reports on the whole match.
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
@@ -34,7 +38,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             "--merge: games are missing:\n{missing}\ngive the files of all shards; if a shard is unfinished, finish it first"
         )),
     })?;
-    let review = MatchReview::wanted(args.review, kept.as_deref(), header.players.len(), None)?;
+    let halt = Halt::on_interrupt(REVIEW_ENDS)?;
+    let review = MatchReview::wanted(args.review, kept.as_deref(), header.players.len(), halt.interrupted())?;
     let report = Report::new(&header, None, &summary, None, review.as_ref());
     show(args, &header, &report, gallery, out)?;
     report.check_players(args.json)

@@ -18,7 +18,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::arena::archive::{Archive, ArchiveError};
@@ -117,7 +117,8 @@ pub(super) struct Args {
     /// The first player meets each of the others; without this, all meet all
     #[arg(long)]
     gauntlet: bool,
-    /// Each player meets the next one; ratings are relative to the first player's
+    /// Each player meets the next one; ratings are relative to the first player's, unless it won or lost all
+    /// its games
     #[arg(long, conflicts_with = "gauntlet")]
     ladder: bool,
     /// Games of each pairing; each opening takes two [default: 100, with --sprt 10000 at most]
@@ -239,28 +240,28 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     totals.kept = args.review.map(|_| Vec::new());
     #[cfg(feature = "fleet")]
     if let Some(server) = args.fleet.server() {
-        let why = nats::play((&server, &args.fleet), &the_match, &mut totals, args.record.as_deref())?;
-        finish(args, &the_match, totals, None, out)?;
+        let halt = Halt::on_interrupt(crate::cli::nats::LEFT)?;
+        let why = nats::play((&server, &args.fleet), &the_match, &mut totals, args.record.as_deref(), &halt)?;
+        finish(args, &the_match, totals, &halt, out)?;
         return crate::cli::nats::check_cancelled(why);
     }
     let halt = Halt::on_interrupt(PLAYED_OUT)?;
     play(&mut the_match, &mut totals, args.record.as_deref(), &halt)?;
-    // A test that was decided raised the flag.
-    let halt = totals.decided.is_none().then(|| halt.flag());
-    finish(args, &the_match, totals, halt, out)
+    finish(args, &the_match, totals, &halt, out)
 }
 
-/// Reports on what was played; a review of it ends when `halt` is raised.
+/// Reports on what was played; an interrupt ends a review of it.
 fn finish(
     args: &Args,
     the_match: &Match,
     mut totals: Totals,
-    halt: Option<&AtomicBool>,
+    halt: &Halt,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     let (gallery, watch) = (totals.gallery.take(), totals.watch.take());
     let header = the_match.header();
-    let review = MatchReview::wanted(args.review, totals.kept.as_deref(), header.players.len(), halt)?;
+    let review =
+        MatchReview::wanted(args.review, totals.kept.as_deref(), header.players.len(), halt.interrupted())?;
     let is_placed = args.position()?.is_placed();
     let begins = openings::text(args.openings.as_deref(), is_placed, random_plies(args));
     let report = Report::new(&header, args.shard, &totals.summary, totals.assessment(), review.as_ref())

@@ -14,7 +14,7 @@ use plyd_fleet::{
 use crate::arena::{Address, Match, PlayedGame, Player, Schedule};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Halt;
-use crate::cli::nats::{LEFT, QueueArgs, warn_refused};
+use crate::cli::nats::{QueueArgs, warn_refused};
 use crate::cli::{build, own, signed_build};
 use crate::engine::Entry;
 
@@ -63,6 +63,7 @@ pub(super) fn play(
     the_match: &Match,
     totals: &mut Totals,
     record: Option<&Path>,
+    halt: &Halt,
 ) -> Result<Ending, Failure> {
     let archive = record.map(|path| super::archive(path, the_match, totals)).transpose()?;
     if totals.is_complete() {
@@ -75,7 +76,6 @@ pub(super) fn play(
     let title = description.title();
     let (description, id) = description.to_message();
     let _nobody_reads = writeln!(io::stderr(), "match {id}: workers of {} play it", server.shown());
-    let halt = Halt::on_interrupt(LEFT)?;
     let is_scaled = args.reference.is_some();
     let lacking = (1..=the_match.schedule.games() / 2).filter(|pair| {
         let games = [2 * pair - 1, 2 * pair];

@@ -58,11 +58,14 @@ pub(super) fn check_names(players: &[Player]) -> Result<(), Failure> {
 /// is.
 pub(super) fn spread(text: &str) -> Result<Vec<String>, Failure> {
     let parts: Vec<&str> = text.split(',').collect();
-    // No setting that takes a range has two dots in its value, but programs and hosts do.
+    // Programs, hosts, files and names may have two dots in them.
     let range = |part: &str| {
+        if Address::url(part).is_some() {
+            return None;
+        }
         let (name, values) = part.split_once('=')?;
-        let (first, last) =
-            values.split_once("..").filter(|_| name != "cmd" && !Address::WAYS.contains(&name))?;
+        let is_text = ["cmd", "name", "token_file"].contains(&name) || Address::WAYS.contains(&name);
+        let (first, last) = values.split_once("..").filter(|_| !is_text && !values.contains('/'))?;
         let bound = |text: &str| text.parse::<u32>().ok();
         let values = bound(first).zip(bound(last));
         Some((name.to_owned(), values.filter(|(first, last)| first <= last && last - first < MOST_SPREAD)))
@@ -298,7 +301,16 @@ mod tests {
         ] {
             assert!(matches!(spread(text), Err(Failure::Usage(message)) if message.contains(word)), "{text}");
         }
-        assert_eq!(spread("cmd=../a..b/plyd,nodes=9").unwrap(), ["cmd=../a..b/plyd,nodes=9"]);
+        // Where two dots are no range.
+        for text in [
+            "cmd=../a..b/plyd,nodes=9",
+            "cmd=./engine,weights=../w.bin",
+            "tcp=127.0.0.1:7117,token_file=../token",
+            "wss://localhost:7117?ca=../ca.pem",
+            "default,name=v1..v2",
+        ] {
+            assert_eq!(spread(text).unwrap(), [text]);
+        }
     }
 
     #[test]

@@ -46,6 +46,9 @@ pub(super) struct Report<'m> {
     texts: &'m [String],
     /// The players' share of the points and their difference, in the order of the summary's results.
     scores: Vec<Strength>,
+    /// What the ratings are relative to.
+    #[serde(skip)]
+    anchor: Anchor,
     /// The players by strength, if more than two play.
     #[serde(skip_serializing_if = "Option::is_none")]
     ratings: Option<Vec<Rating>>,
@@ -122,6 +125,7 @@ impl<'m> Report<'m> {
             players: header.players.iter().map(|text| label(text)).collect(),
             texts: &header.players,
             scores: summary.results.iter().map(|result| Strength::of(result.pairing.points())).collect(),
+            anchor,
             ratings: (count > 2).then(|| rate(count, &summary.pairings(), anchor)),
             sprt,
             forgives_stalls: header.strictness.forgives_stalls,
@@ -138,7 +142,12 @@ impl<'m> Report<'m> {
     /// Prints it for people; `is_kept` if what was played is kept for the same command.
     pub(super) fn show(&self, is_kept: bool, out: &mut impl Write) -> Result<(), Failure> {
         match &self.ratings {
-            Some(ratings) => writeln!(out, "{}\n{}", self.standings(ratings), self.results())?,
+            Some(ratings) => {
+                writeln!(out, "{}\n{}", self.standings(ratings), self.results())?;
+                if let Some(note) = self.without_anchor(ratings) {
+                    writeln!(out, "{note}\n")?;
+                }
+            }
             None => writeln!(out, "{}\n{}", self.duel(), self.pairs())?,
         }
         for warning in self.forfeit_warnings() {
@@ -237,6 +246,21 @@ impl<'m> Report<'m> {
         let pairs = self.summary.results[0].pairing.pairs.counts.map(grouped);
         table.row(std::iter::once("pairs".to_owned()).chain(pairs));
         table
+    }
+
+    /// What the ratings are relative to, if the player to whom they should be has none.
+    fn without_anchor(&self, ratings: &[Rating]) -> Option<String> {
+        let Anchor::Player(anchor) = self.anchor else { return None };
+        let is_rated = |rating: &Rating| rating.elo.is_some();
+        if ratings.iter().any(|rating| rating.player == anchor && is_rated(rating))
+            || !ratings.iter().any(is_rated)
+        {
+            return None;
+        }
+        Some(format!(
+            "`{}` won all its games or lost them all: the ratings are relative to the mean of those that have one",
+            self.players[anchor]
+        ))
     }
 
     /// The players by strength, each with its points against each other one.

@@ -38,7 +38,7 @@ impl MatchReview {
         limits: Option<ReviewLimits>,
         games: Option<&[PlayedGame]>,
         players: usize,
-        halt: Option<&AtomicBool>,
+        halt: &AtomicBool,
     ) -> Result<Option<Self>, Failure> {
         let wanted = limits.zip(games);
         wanted.map(|(limits, games)| Self::of(games, players, limits, halt)).transpose()
@@ -52,11 +52,11 @@ impl MatchReview {
         games: &[PlayedGame],
         players: usize,
         limits: ReviewLimits,
-        halt: Option<&AtomicBool>,
+        halt: &AtomicBool,
     ) -> Result<Self, Failure> {
         let total: usize = games.iter().map(|game| review::chosen(&Game::from(game))).sum();
         let mut progress = Progress::of_moves(total as u64);
-        let is_halted = || halt.is_some_and(|halt| halt.load(Ordering::Relaxed));
+        let is_halted = || halt.load(Ordering::Relaxed);
         let (mut before, mut reviewed) = (0, 0);
         let (mut counts, mut moves) = (vec![Counts::default(); players], BTreeMap::new());
         for played in games {

@@ -38,5 +38,10 @@ fn coordinators_of_a_match_that_is_cancelled_end_and_leave_nothing_queued() {
         }
         assert_eq!((client.count("plyd_results"), client.count("plyd_jobs")), (left, 0), "{option}");
         directories.iter().for_each(|of| fs::remove_dir_all(of).unwrap());
+        // A name that no match has, since it was mistyped, ends none in silence.
+        let other = id.chars().rev().collect::<String>();
+        let output = process::output(process::plyd(["fleet", "--nats", &nats.url(), option, &other]));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && said.contains("there is no match"), "{said}");
     }
 }

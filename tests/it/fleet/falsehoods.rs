@@ -112,3 +112,23 @@ fn what_is_false_is_refused_and_the_pair_is_played_again() {
     assert!(said.iter().any(|line| line.contains(&counted)), "{said:#?}");
     fs::remove_dir_all(directory).unwrap();
 }
+
+#[test]
+fn two_coordinators_that_refuse_the_same_result_both_go_on() {
+    let the_match = [&MATCH[..], &["--games", "4"]].concat();
+    let (nats, directories) = (nats(), [directory(), directory()]);
+    let coordinators = directories.each_ref().map(|of| Coordinator::start(&nats, of, &the_match));
+    let mut client = nats.client();
+    let job = client.take();
+    client.store(&job.subject.replace("plyd.job.", "plyd.result."), br#"{"worker":"liar"}"#);
+    for coordinator in &coordinators {
+        coordinator.log.wait_for("a result is refused");
+    }
+    client.done(&job);
+    let _worker = worker(&nats, "honest", &[]);
+    for coordinator in coordinators {
+        let (played, _, said) = coordinator.finish();
+        assert_eq!(played.len(), 4, "{said:#?}");
+    }
+    directories.iter().for_each(|of| fs::remove_dir_all(of).unwrap());
+}
