@@ -81,8 +81,11 @@ class Matches(unittest.TestCase):
             self.assertEqual(by_column["number"], [1, 2, 3, 4])
             self.assertEqual(records.columns([]), {})
             with path.open("a") as file:
+                file.write("\n  \n")
+            self.assertEqual(tuple(records.read(path)), match.records)
+            with path.open("a") as file:
                 file.write("{}\n")
-            with self.assertRaisesRegex(plyd.PlydError, "games.jsonl, line 5: "):
+            with self.assertRaisesRegex(plyd.PlydError, "games.jsonl, line 7: "):
                 records.read(path)
 
     def test_warn_of_a_player_that_lost_all_its_games_by_its_faults(self):

@@ -118,6 +118,11 @@ fn a_saved_game_goes_on_between_those_who_played_it() {
         let absent = format!("p2 was `{name}`, which cannot play here");
         in_order(&text, &[&absent, "p1 (me), p2 (default)"]);
     }
+    // The page calls the person otherwise.
+    fs::write(&file.0, saved.replace("\"me\"", "\"default,level=1\"").replace("default,level=3", "Human"))
+        .unwrap();
+    let text = printed(&["isolation", "--load", path], "quit\n");
+    assert!(text.contains("p1 (default,level=1), p2 (me)\n"), "{text}");
     // A match that nobody here played is taken over as ever.
     fs::write(&file.0, saved.replace("\"me\"", "\"random\"")).unwrap();
     let text = printed(&["isolation", "--load", path], "quit\n");
@@ -167,6 +172,18 @@ fn the_moves_of_a_game_that_is_taken_up_again_are_those_of_its_players() {
     assert!(!text.contains("opening"), "{text}");
     let saved = fs::read_to_string(&file.0).unwrap();
     assert!(saved.contains("\"opening\":0"), "a review judges them: {saved}");
+    // A record may keep no answers, like those of the page.
+    let mut record: serde_json::Value = serde_json::from_str(&saved).unwrap();
+    for (opening, are_openings) in [(0, [false, false]), (1, [true, false])] {
+        record["answers"] = serde_json::json!([]);
+        record["opening"] = serde_json::json!(opening);
+        fs::write(&file.0, record.to_string()).unwrap();
+        let shown = process::output(process::plyd(["show", file.path()]));
+        let shown = String::from_utf8(shown.stdout).unwrap();
+        let is_opening =
+            |mv: &str| shown.lines().any(|line| line.contains(mv) && line.trim_end().ends_with("opening"));
+        assert_eq!(["  1  a1", "  2  b2"].map(is_opening), are_openings, "{shown}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-"""A PettingZoo environment (AEC) of any game that the engine knows: `pip install plyd[pettingzoo]`.
+"""A PettingZoo environment (AEC) of any game that the engine knows; needs `pip install 'pettingzoo>=1.24.3'`.
 
     environment = plyd.pettingzoo.env("isolation", {"preset": "11x9"})
 

@@ -85,10 +85,12 @@ class Record:
 
 
 def read(path: str | PathLike[str]) -> list[Record]:
-    """Reads a file with a record a line; raises `PlydError` with the line that is none."""
+    """Reads a file with a record a line; raises `PlydError` with the line that is none. Blank lines are skipped."""
     found = []
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
             try:
                 found.append(Record.read(json.loads(line)))
             except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:

@@ -8,7 +8,7 @@ const RESERVED: &str = "
     abstract alloc as async aux await become bool box break build char con const continue core crate
     deps do dyn else enum examples extern f128 f16 f32 f64 false final fn for gen i128 i16 i32 i64
     i8 if impl in incremental isize let lib loop macro main match mod move mut nul override plyd
-    plyd_core priv prn proc_macro pub ref return self static std str struct super test tests trait
+    priv prn proc_macro pub ref return self static std str struct super test tests trait
     true try type typeof u128 u16 u32 u64 u8 unsafe unsized use usize virtual where while yield
 ";
 
@@ -19,8 +19,11 @@ const RESERVED: &str = "
 pub(super) fn module(name: &str) -> Result<String, String> {
     conformance::name(name)?;
     let module = name.replace('-', "_");
-    if RESERVED.split_whitespace().any(|word| word == module) {
-        return Err(format!("`{name}` cannot be the name of a game, as Rust or Cargo use it; take another"));
+    // Each crate of plyd has such a name.
+    if RESERVED.split_whitespace().any(|word| word == module) || module.starts_with("plyd_") {
+        return Err(format!(
+            "`{name}` cannot be the name of a game, as Rust, Cargo or plyd use it; take another"
+        ));
     }
     Ok(module)
 }
@@ -39,7 +42,9 @@ mod tests {
     #[test]
     fn others_are_refused_with_a_reason() {
         assert!(module("Hex").unwrap_err().contains("is no name for a game"));
-        for name in ["match", "self", "std", "plyd", "plyd-core", "main", "tests", "str", "proc-macro"] {
+        for name in
+            ["match", "self", "std", "plyd", "plyd-core", "plyd-arena", "main", "tests", "str", "proc-macro"]
+        {
             let message = module(name).unwrap_err();
             assert!(message.contains("take another"), "{message}");
         }

@@ -205,7 +205,8 @@ fn lay(args: &Args) -> Result<Table, Failure> {
 /// Seats those who played a saved game where no argument says who plays. A match that nobody at a keyboard
 /// played seats nobody; and where the engine does not have a player, the usual one takes the place.
 fn seat_as_before(table: &mut Table, names: &[String; 2], is_given: [bool; 2]) {
-    if !names.iter().any(|name| name == seats::ME) {
+    let is_me = |name: &String| Seat::read(table.entry, name).is_ok_and(|seat| seat.is_me());
+    if !names.iter().any(is_me) {
         return;
     }
     for player in [Player::P1, Player::P2] {

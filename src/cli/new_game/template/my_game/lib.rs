@@ -23,7 +23,7 @@ const ROW: i64 = 4;
 /// The game, as the registry holds it.
 pub static ENTRY: Entry = Entry {
     name: "my-game",
-    about: "Drop discs into columns; whoever has four in a row wins.",
+    about: "my-game: drop discs into columns; whoever has four in a row wins.",
     rules: &[Spec {
         name: "row",
         kind: Kind::Int { min: 3, max: 5, default: Some(ROW) },
