@@ -121,12 +121,14 @@ function keepTable() {
 	// How the game ended is seen only at the end of its main line.
 	const seesEnd = table.settled && isLive(table.game) && table.game.node === toEnd([table.game.root]).at(-1);
 	const end = !seesEnd ? null : table.outcome ? outcomeWords(table.outcome, settled.get(table.game.game)?.by) : '';
-	const players = ['p1', 'p2'].map((player) => seatName(table.seats[player]));
-	keep(table.saved, { end, players, isChosen: !isByItself }, () => {
+	keep(table.saved, { end, players: table.game.players ?? seated(), isChosen: !isByItself }, () => {
 		table.game = table.game.with({ id: newId() });
 		draw();
 	});
 }
+
+/** The names of those who play now. */
+const seated = () => ['p1', 'p2'].map((player) => seatName(table.seats[player]));
 
 const titleOf = (game) => (settled.get(game)?.title ?? game).split(':')[0];
 
@@ -427,7 +429,7 @@ function setMode(mode) {
 	analysis.turn(mode === 'analyse');
 }
 
-const record = () => table.toLine([seatName(table.seats.p1), seatName(table.seats.p2)]);
+const record = () => table.toLine(seated());
 
 async function save() {
 	download(new Blob([await record()], { type: 'application/json' }), `${table.game.game}.jsonl`);

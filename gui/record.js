@@ -2,8 +2,8 @@
  * The record of a game, which the protocol, the arena and `plyd show` share, and what the page adds to it. Only the shape of a
  * record is checked here; the server checks its moves.
  */
-import { byPly, fresh, grown, linesOf } from './tree.js';
-import { flipped } from './words.js';
+import { byPly, endOf, fresh, grown, linesOf } from './tree.js';
+import { flipped, other } from './words.js';
 
 export * from './tree.js';
 
@@ -22,12 +22,12 @@ export const moveNumber = (moves, ply) => moves.slice(0, ply + 1).filter((move) 
 /** What is kept at nodes: the record's field, which is by ply, and the node's. */
 const FIELDS = { scores: 'score', clocks: 'clock', flags: 'flag', resigned: 'resigned', comments: 'comment' };
 /** The same, with what the browser keeps and no file has. */
-const OWN = { ...FIELDS, reviews: 'review' };
+const OWN = { ...FIELDS, reviews: 'review', ends: 'ended' };
 
 const held = (nodes, first, fields) => Object.fromEntries(Object.entries(fields)
 	.map(([name, field]) => [name, byPly(nodes, field, first)]).filter(([, values]) => Object.keys(values).length));
 
-/** The record of a game as the page knows it; only a server could add the result. */
+/** The record of a game as the page knows it, without its result. */
 export function ownRecord({ game, rules, start, root, name, opening }, fields = FIELDS) {
 	const [main, ...others] = linesOf(root);
 	const variations = others.map(({ of, ply, nodes }) => ({ of, ply, moves: movesOf(nodes), ...held(nodes, ply + 1, fields) }));
@@ -40,13 +40,15 @@ export function ownRecord({ game, rules, start, root, name, opening }, fields = 
 const movesOf = (nodes) => nodes.map(({ move }) => move);
 
 /**
- * The line to save: the server's record of the main line and what the page adds to it.
+ * The line to save: the server's record of the main line and what the page adds to it. The rules come first.
+ * Only where they let the game go on, it may have ended by the clock, a resignation, or as its file said.
  * @param {object} record  as `inspect` answered; none without a server
  * @param {string[]} players  p1's name, then p2's
  */
 export function line(record, game, players) {
 	const more = { players: players.map((name, index) => ({ index, name })) };
-	return `${JSON.stringify({ ...ownRecord(game), ...record, ...more })}\n`;
+	const end = record?.result ? {} : endOf(game);
+	return `${JSON.stringify({ ...ownRecord(game), ...record, ...end, ...more })}\n`;
 }
 
 /** A game as the browser keeps it: its record, the line shown and the ply on the board. */
@@ -107,10 +109,12 @@ function gameOf(value, where, fields) {
 	const opening = openingOf(value);
 	const game = fresh(value.game, value.rules ?? {}, value.start, value.moves).with({
 		...opening === undefined ? {} : { opening },
-		...Array.isArray(value.players) ? { players: value.players.slice(0, 2).map((player) => String(player?.name ?? '')) } : {},
+		...namesOf(value),
 		...typeof value.name === 'string' ? { name: value.name } : {},
 	});
 	hold(game.line, 0, { ...value, scores: scoresOf(value, opening) }, fields);
+	const ended = endedOf(value);
+	if (ended) game.node.ended = ended;
 	const lines = [game.line];
 	const variations = value.variations ?? [];
 	if (!Array.isArray(variations)) wrong('`variations` must be a list');
@@ -118,6 +122,23 @@ function gameOf(value, where, fields) {
 		wrong(`variation ${index + 1}: ${message}`);
 	})));
 	return { game, lines };
+}
+
+/** The names of both players; nothing if one of them has none. */
+function namesOf({ players }) {
+	const names = Array.isArray(players) ? players.slice(0, 2).map((player) => player?.name) : [];
+	return names.length === 2 && names.every((name) => name && typeof name === 'string') ? { players: names } : {};
+}
+
+/**
+ * What a record says of how the game ended. What makes no sense is left out.
+ * @returns {import('./tree.js').Ended|undefined}
+ */
+function endedOf({ result, forfeit }) {
+	if (!isForfeit(forfeit)) return isOutcome(result) ? { result } : undefined;
+	const { player, kind, message = '' } = forfeit;
+	const said = { player, kind, message: String(message) };
+	return { result: isOutcome(result) ? result : { winner: other(player), by: kind }, forfeit: said };
 }
 
 /** The number of opening plies, which no player chose; undefined if the value makes no sense. */
@@ -141,12 +162,17 @@ function lineOf(value, lines, fields, wrong) {
 
 const isPlayer = (value) => value === 'p1' || value === 'p2';
 
+const isOutcome = (value) => isObject(value) && (value.winner === null || isPlayer(value.winner)) && typeof value.by === 'string';
+
+const isForfeit = (value) => isObject(value) && isPlayer(value.player) && typeof value.kind === 'string';
+
 const IS = {
 	scores: (value) => isScore(value),
 	clocks: (value) => Array.isArray(value) && value.length === 2 && value.every(Number.isFinite),
 	flags: isPlayer,
 	resigned: isPlayer,
 	comments: (value) => typeof value === 'string',
+	ends: (value) => isObject(value) && isOutcome(value.result) && (value.forfeit === undefined || isForfeit(value.forfeit)),
 	reviews: (value) => isObject(value) && typeof value.mark === 'string',
 };
 

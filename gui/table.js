@@ -139,15 +139,18 @@ export class Table extends EventTarget {
 		this.seats = { p1: common(this.seats.p1), p2: common(this.seats.p2) };
 	}
 
-	/** The game as a line of a file. Without a server it lacks the result, which its moves hold all the same. */
-	async toLine(players) {
+	/**
+	 * The game as a line of a file. Without a server it lacks a result by the rules, which its moves hold anyway.
+	 * @param {[string, string]} seated  the names of those who play now; a game that was loaded has its own
+	 */
+	async toLine(seated) {
 		const { game } = this;
 		const { start, moves } = record.ownRecord(game);
 		const answer = await this.ask(game, { start, moves }, ['record']).catch((error) => {
 			if (error instanceof ConnectionLost) return {};
 			throw error;
 		});
-		return record.line(answer.record, game, players);
+		return record.line(answer.record, game, game.players ?? seated);
 	}
 
 	/** Asks about a position under the rules of a game. */
@@ -247,7 +250,13 @@ export class Table extends EventTarget {
 			return;
 		}
 		this.clock.pause(now);
-		Object.assign(this.game.node, { flag: player, clock: [...this.clock.left] });
+		this.#end({ flag: player });
+	}
+
+	/** The game ends where it is. @param {{flag: 'p1'|'p2'}|{resigned: 'p1'|'p2'}} how  who loses */
+	#end(how) {
+		Object.assign(record.reopen(this.game.node), how, { clock: [...this.clock.left] });
+		this.game = this.game.with({ players: undefined });
 		this.refresh();
 		this.#emit('ended');
 	}
@@ -305,10 +314,11 @@ export class Table extends EventTarget {
 		// In mode play a new move becomes the main line and ends there, even one that was played before; in an analysis it is a variation.
 		const from = this.mode === 'play' ? record.cut(this.game) : this.game;
 		this.game = record.played(from, move);
-		if (this.mode === 'play') record.makeMain(this.game);
+		// It is no longer the game of those who played it in a file.
+		if (this.mode === 'play') this.game = record.makeMain(this.game.with({ players: undefined }));
 		this.game.node.clock = [...this.clock.left];
 		// Where the game goes on, an earlier end of it by the clock or a resignation no longer counts.
-		if (record.isLive(from)) Object.assign(this.game.node, { flag: undefined, resigned: undefined });
+		if (record.isLive(from)) record.reopen(this.game.node);
 		this.hint = null;
 		this.dispatchEvent(new CustomEvent('played', { detail: { ply: this.game.cursor - 1, move, player } }));
 		this.refresh();
@@ -335,9 +345,7 @@ export class Table extends EventTarget {
 	resign() {
 		if (!this.mayResign) return;
 		this.clock.pause(performance.now());
-		Object.assign(this.game.node, { resigned: you(this.seats), clock: [...this.clock.left] });
-		this.refresh();
-		this.#emit('ended');
+		this.#end({ resigned: you(this.seats) });
 	}
 
 	/** Plays a move for whoever is to move, to look at what follows: the game pauses, so no engine answers. @param {string} move */
@@ -467,7 +475,10 @@ export class Table extends EventTarget {
 
 	setClock(config) {
 		this.clock = new Clock(config);
-		if (this.game) for (const node of record.nodesFrom(this.game.root)) Object.assign(node, { clock: undefined, flag: undefined });
+		for (const node of this.game ? record.nodesFrom(this.game.root) : []) {
+			node.clock = undefined;
+			if (node.flag) record.reopen(node);
+		}
 		this.refresh();
 	}
 

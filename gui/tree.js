@@ -4,10 +4,13 @@
  *
  * @typedef {import('./words.js').Score} Score
  * @typedef {{move?: string, parent: Node|null, next: Node[], score?: Score, clock?: [number, number], flag?: 'p1'|'p2',
- *   resigned?: 'p1'|'p2', comment?: string, review?: import('./review.js').Reviewed}} Node
+ *   resigned?: 'p1'|'p2', ended?: Ended, comment?: string, review?: import('./review.js').Reviewed}} Node
  *   `move` led to it; the start has none. `next`: what was played from there, the main line's first. `score` is from player 1's
- *   view; `clock`: what each had left in ms; `flag`: whose time was over; `resigned`: who gave up; `review`: what a review found
- *   of the move.
+ *   view; `clock`: what each had left in ms; `flag`: whose time was over; `resigned`: who gave up; `ended`:
+ *   what a record said of the game's end; `review`: what a review found of the move.
+ * @typedef {import('./words.js').Outcome} Outcome
+ * @typedef {{result: Outcome, forfeit?: {player: 'p1'|'p2', kind: string, message: string}}} Ended
+ *   as records have both
  */
 import { other } from './words.js';
 
@@ -72,11 +75,36 @@ export const positionOf = (game, ply = game.cursor) => ({ start: game.start, mov
 /** Whether the end of the line is on the board, where the game goes on. */
 export const isLive = (game) => game.cursor === game.moves.length;
 
-/** How the game ended at the position on the board though its rules go on: a player's time was up, or a player resigned. */
-export function forfeitOutcome({ node }) {
-	if (node.flag) return { winner: other(node.flag), by: 'time' };
-	return node.resigned ? { winner: other(node.resigned), by: 'resignation' } : null;
+/** Results of records that end a game whose rules go on, without a forfeit beside them. */
+const GIVEN_UP = ['resignation', 'late', 'time'];
+
+/**
+ * How the game ended at the position on the board though its rules go on: a player's time was up, or a player
+ * resigned, or forfeited the game in a match. What else a referee decided, such as a draw because of the number
+ * of moves, does not count: one can play on.
+ * @returns {Outcome|null}
+ */
+export function forfeitOutcome({ node: { flag, resigned, ended } }) {
+	if (flag) return { winner: other(flag), by: 'late' };
+	if (resigned) return { winner: other(resigned), by: 'resignation' };
+	if (ended?.forfeit) return { winner: other(ended.forfeit.player), by: ended.forfeit.kind };
+	return ended?.result.winner && GIVEN_UP.includes(ended.result.by) ? ended.result : null;
 }
+
+/**
+ * What a record says of the end of the main line if the rules go on there, as `plyd play` and the arena say it.
+ * @returns {Ended|{}}
+ */
+export function endOf({ root }) {
+	const node = toEnd([root]).at(-1);
+	const { flag, resigned, ended } = node;
+	if (!flag && !resigned) return ended ?? {};
+	const result = forfeitOutcome({ node });
+	return flag ? { result, forfeit: { player: flag, kind: result.by, message: 'the time was up' } } : { result };
+}
+
+/** The game goes on at a node, whatever ended it there before. */
+export const reopen = (node) => Object.assign(node, { flag: undefined, resigned: undefined, ended: undefined });
 
 /** The node of a move from another one, which is made if there is none. */
 function child(parent, move) {

@@ -107,12 +107,23 @@ export function outcomeWords(outcome, by = [], you = null) {
 	return `${who}${scores}: ${causeWords(outcome, by, you)}.`;
 }
 
+/** Ends that no rule made, as records name them, and what the loser did. Other programs may write `time`. */
+const FORFEITS = {
+	resignation: ' resigned',
+	late: '’s time is up',
+	time: '’s time is up',
+	illegal: ' made a move that the rules do not allow',
+	crash: '’s program crashed or went away',
+	silence: ' did not answer',
+	protocol: ' broke the protocol',
+};
+
 /** Why a game ended: what the server says of such an end, up to its consequence, with the side to move by name. */
 function causeWords({ winner, by: name }, by, you) {
 	const about = by.find((ending) => ending.name === name)?.about;
 	const loser = winner && other(winner);
-	if (!about && name === 'time') return `${playerName(loser).toLowerCase()}’s time is up`;
-	if (!about && name === 'resignation') return you && you === loser ? 'you resigned' : `${playerName(loser).toLowerCase()} resigned`;
+	if (!about && name === 'resignation' && you && you === loser) return 'you resigned';
+	if (!about && loser && FORFEITS[name]) return playerName(loser).toLowerCase() + FORFEITS[name];
 	if (!about) return name.replaceAll('_', ' ');
 	const MOVER = 'the side to move';
 	const [, cause, rest] = /^([^:;]*)[:;]?\s*(.*?)\.?$/s.exec(about);

@@ -176,7 +176,7 @@ test('chance plies are no moves', () => {
 });
 
 test('a flag or a resignation ends the game where it is, and nowhere else, also when it was kept or saved', () => {
-	for (const [field, by] of [['flag', 'time'], ['resigned', 'resignation']]) {
+	for (const [field, by] of [['flag', 'late'], ['resigned', 'resignation']]) {
 		const game = fresh('isolation', {}, '. 1', ['a1', 'b2']);
 		game.node[field] = 'p1';
 		const [loaded] = read(line(undefined, game, ['Human', 'Engine']));
@@ -188,6 +188,67 @@ test('a flag or a resignation ends the game where it is, and nowhere else, also 
 		game.node[field] = 'nobody';
 		assert.equal(forfeitOutcome(taken(kept(game))), null);
 	}
+});
+
+test('a loss on time and a resignation are saved as `plyd play` and the arena write them', () => {
+	const saved = (field, record) => {
+		const game = fresh('isolation', {}, '. 1', RECORD.moves);
+		game.node[field] = 'p2';
+		return JSON.parse(line(record, lookAt(game, 1), ['Human', 'Engine']));
+	};
+	for (const record of [undefined, RECORD]) {
+		const { result, forfeit } = saved('flag', record);
+		assert.deepEqual([result, forfeit], [{ winner: 'p1', by: 'late' }, { player: 'p2', kind: 'late', message: 'the time was up' }]);
+		const resigned = saved('resigned', record);
+		assert.deepEqual([resigned.result, 'forfeit' in resigned], [{ winner: 'p1', by: 'resignation' }, false]);
+	}
+	const stuck = { winner: 'p2', by: 'stuck' };
+	const over = saved('flag', { ...RECORD, result: stuck });
+	assert.deepEqual([over.result, over.forfeit], [stuck, undefined], 'the rules come first');
+	// Only the end of the main line is the end of the game.
+	const game = branched();
+	game.node.flag = 'p1';
+	assert.equal(JSON.parse(line(RECORD, game, ['', ''])).result, null);
+});
+
+test('how a game ended is loaded, kept by the browser and saved again, and so are the names of its players', () => {
+	const players = [{ index: 1, name: 'cmd=./bot,name=ann' }, { index: 0, name: 'Bob' }];
+	const late = { winner: 'p2', by: 'late' };
+	const crash = { player: 'p1', kind: 'crash', message: 'it ended' };
+	const cases = [
+		[{ winner: 'p1', by: 'resignation' }, undefined, { winner: 'p1', by: 'resignation' }],
+		[late, { player: 'p1', kind: 'late', message: '12ms after its 100ms' }, late],
+		[late, undefined, late],
+		[{ winner: 'p2', by: 'time' }, undefined, { winner: 'p2', by: 'time' }],
+		[{ winner: 'p2', by: 'crash' }, crash, { winner: 'p2', by: 'crash' }],
+		// A referee’s draw ends no game for those who look at it, nor does an end that the rules know.
+		[{ winner: null, by: 'max_moves' }, undefined, null],
+		[{ winner: 'p1', by: 'stuck' }, undefined, null],
+		[null, undefined, null],
+	];
+	for (const [result, forfeit, outcome] of cases) {
+		const [loaded] = read(JSON.stringify({ ...RECORD, result, forfeit, players }));
+		const back = taken(JSON.parse(JSON.stringify(kept(loaded))));
+		for (const game of [loaded, back]) {
+			assert.deepEqual(forfeitOutcome(game), outcome);
+			const again = JSON.parse(line(RECORD, lookAt(game, 0), game.players));
+			assert.deepEqual([again.result, again.forfeit], [result, forfeit]);
+			assert.deepEqual(again.players.map(({ name }) => name), ['cmd=./bot,name=ann', 'Bob']);
+			assert.equal(JSON.parse(line(RECORD, played(game, 'x'), game.players)).result, null, 'it went on');
+		}
+	}
+	// As earlier versions of the page saved it.
+	for (const [old, outcome] of [[{ flags: { 3: 'p1' } }, late], [{ resigned: { 3: 'p2' } }, { winner: 'p1', by: 'resignation' }]]) {
+		assert.deepEqual(forfeitOutcome(read(JSON.stringify({ ...RECORD, ...old }))[0]), outcome);
+	}
+	const [alone] = read(JSON.stringify({ ...RECORD, forfeit: crash }));
+	assert.deepEqual(forfeitOutcome(alone), { winner: 'p2', by: 'crash' });
+	for (const wrong of [{ result: 'p1' }, { result: { winner: 'p3', by: 'late' } }, { result: { winner: null, by: 'late' } },
+		{ forfeit: { player: 'both', kind: 'late' } }, { forfeit: 7 }, { players: [{ name: 'x' }, {}] }]) {
+		const [game] = read(JSON.stringify({ ...RECORD, ...wrong }));
+		assert.deepEqual([forfeitOutcome(game), game.players], [null, undefined]);
+	}
+	assert.equal(taken({ ...kept(alone), ends: { 3: { result: late, forfeit: 7 } } }).node.ended, undefined);
 });
 
 test('the page’s own record is one that it reads', () => {

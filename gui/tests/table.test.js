@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Analysis } from '../analysis.js';
 import { ConnectionLost } from '../plyd/errors.js';
-import { fresh, lookAt, played } from '../record.js';
+import { fresh, lookAt, played, read } from '../record.js';
 import { Review } from '../review.js';
 import { Table } from '../table.js';
 
@@ -42,8 +42,9 @@ class Server extends EventTarget {
 		this.mover = moves;
 	}
 
-	request(command, { position }) {
+	request(command, { position, want }) {
 		if (command === 'newgame') return Promise.resolve({});
+		if (want?.includes('record')) return Promise.resolve({ record: { record: 1, ...position, result: null } });
 		const answer = { ...NODE, to_move: this.mover(position), chance: [{ move: '~a', ppm: 1_000_000 }] };
 		return this.holds ? new Promise((resolve) => { this.#held.push(() => resolve(answer)); }) : Promise.resolve(answer);
 	}
@@ -275,7 +276,7 @@ test('where a time was up the game goes on if it comes there again; to look at i
 	now = 100;
 	t.mock.timers.tick(100);
 	await settle();
-	const lost = { winner: 'p1', by: 'time' };
+	const lost = { winner: 'p1', by: 'late' };
 	assert.deepEqual(table.outcome, lost);
 	table.goTo(0);
 	await settle();
@@ -289,6 +290,43 @@ test('where a time was up the game goes on if it comes there again; to look at i
 	table.play('a');
 	await settle();
 	assert.deepEqual([table.outcome, table.clock.left, table.yours], [null, [60, 60], true]);
+});
+
+test('a loaded game is saved with its players and its end, until somebody plays on here', async () => {
+	const record = {
+		record: 1, game: 'g', rules: {}, start: 's', moves: ['a', 'b'], result: { winner: 'p2', by: 'resignation' },
+		players: [{ name: 'ann' }, { name: 'bob' }],
+	};
+	const table = await seated(new Server(), read(JSON.stringify(record))[0], 'analyse');
+	const saved = async () => {
+		const { players, result } = JSON.parse(await table.toLine(['Human', 'Human']));
+		return [players.map(({ name }) => name), result];
+	};
+	assert.deepEqual(table.outcome, record.result);
+	assert.equal(await table.isOver(table.game), true);
+	table.goTo(1);
+	await settle();
+	table.play('x');
+	await settle();
+	assert.deepEqual(await saved(), [['ann', 'bob'], record.result], 'what is tried in an analysis is not the game');
+	table.goTo(1);
+	table.setMode('play');
+	await settle();
+	table.play('x');
+	await settle();
+	assert.deepEqual(await saved(), [['Human', 'Human'], null]);
+	assert.deepEqual(table.game.root.next[0].next[1].ended, { result: record.result }, 'the end stays with its moves');
+});
+
+test('a game that was decided by a referee, not by its rules, can be played on', async () => {
+	const record = { record: 1, game: 'g', rules: {}, start: 's', moves: ['a'], result: { winner: null, by: 'max_moves' } };
+	const table = await seated(new Server(), read(JSON.stringify(record))[0], 'play');
+	assert.equal(table.outcome, null);
+	table.seats = { ...people(), p2: { kind: 'engine', options: {} } };
+	table.resign();
+	await settle();
+	const { result, forfeit } = JSON.parse(await table.toLine(['Human', 'Engine']));
+	assert.deepEqual([result, forfeit], [{ winner: 'p2', by: 'resignation' }, undefined]);
 });
 
 test('a hint that is still searched ends with its turn', async () => {

@@ -120,7 +120,12 @@ test('an outcome that no rule made says whose time is up, or who resigned', () =
 	const resigned = { winner: 'p2', by: 'resignation' };
 	assert.equal(outcomeWords(resigned), 'Player 2 wins: player 1 resigned.');
 	assert.equal(outcomeWords(resigned, [], 'p1'), 'The engine wins: you resigned.');
-	assert.match(outcomeWords({ winner: 'p1', by: 'time' }), /^Player 1 wins: player 2’s time is up\.$/);
+	for (const by of ['late', 'time']) {
+		assert.match(outcomeWords({ winner: 'p1', by }), /^Player 1 wins: player 2’s time is up\.$/);
+	}
+	for (const kind of ['illegal', 'crash', 'silence', 'protocol']) {
+		assert.match(outcomeWords({ winner: 'p2', by: kind }), /^Player 2 wins: player 1’?s? [a-z ]+\.$/);
+	}
 });
 
 test('a line without a score has none from the other side either', () => {
