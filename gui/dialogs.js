@@ -4,7 +4,7 @@ import { el, byId, prose } from './dom.js';
 import { field, settings, showError, valuesOf } from './form.js';
 import { against, amongThemselves, beginGame, engineSide, FIRST_LEVEL, levelOf, levelsOf } from './opponents.js';
 import { BadRecord, linesOf, pathTo, read } from './record.js';
-import { count } from './words.js';
+import { count, nameWords } from './words.js';
 
 /** How long after the last keystroke the server is asked. */
 const SETTLE_MS = 300;
@@ -240,7 +240,7 @@ export class LoadDialog {
 		}
 		showError(this.#dialog, error && { pointer: '/text', message: error.message });
 		this.#which.replaceChildren(...this.#games.map((game, index) => el('option', { value: index },
-			`${index + 1}: ${game.game}, ${count(game.moves.length, 'ply')}${game.players ? `, ${game.players.join(' – ')}` : ''}`)));
+			`${index + 1}: ${game.game}, ${count(game.moves.length, 'ply')}${game.players ? `, ${game.players.map(nameWords).join(' – ')}` : ''}`)));
 		this.#which.closest('.field').hidden = this.#games.length < 2;
 		return !error;
 	}

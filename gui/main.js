@@ -13,13 +13,13 @@ import { loadLook, moveWords } from './looks.js';
 import { switches } from './preferences.js';
 import { isLive, newId, toEnd } from './record.js';
 import { connection } from './server.js';
-import { seatName, SeatsPanel } from './seats-panel.js';
+import { SeatsPanel } from './seats-panel.js';
 import { keep, lessonsSeen, remember, rememberLesson, restore, wasHere } from './storage.js';
 import { PLAIN, turned, TURNS } from './symmetry.js';
 import { Table } from './table.js';
 import { you } from './opponents.js';
 import { MovesPanel } from './moves-panel.js';
-import { count, outcomeWords, playerName } from './words.js';
+import { count, nameWords, outcomeWords, playerName, seatName } from './words.js';
 
 const table = new Table(connection, await restore(), loadLook);
 const analysis = new Analysis(table, (game) => Boolean(settled.get(game)?.options.some(({ name }) => name === 'exact')));
@@ -121,14 +121,12 @@ function keepTable() {
 	// How the game ended is seen only at the end of its main line.
 	const seesEnd = table.settled && isLive(table.game) && table.game.node === toEnd([table.game.root]).at(-1);
 	const end = !seesEnd ? null : table.outcome ? outcomeWords(table.outcome, settled.get(table.game.game)?.by) : '';
-	keep(table.saved, { end, players: table.game.players ?? seated(), isChosen: !isByItself }, () => {
+	const players = table.game.players?.map(nameWords) ?? [table.seats.p1, table.seats.p2].map(seatName);
+	keep(table.saved, { end, players, isChosen: !isByItself }, () => {
 		table.game = table.game.with({ id: newId() });
 		draw();
 	});
 }
-
-/** The names of those who play now. */
-const seated = () => ['p1', 'p2'].map((player) => seatName(table.seats[player]));
 
 const titleOf = (game) => (settled.get(game)?.title ?? game).split(':')[0];
 
@@ -429,7 +427,7 @@ function setMode(mode) {
 	analysis.turn(mode === 'analyse');
 }
 
-const record = () => table.toLine(seated());
+const record = () => table.toLine();
 
 async function save() {
 	download(new Blob([await record()], { type: 'application/json' }), `${table.game.game}.jsonl`);

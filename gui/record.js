@@ -3,7 +3,7 @@
  * record is checked here; the server checks its moves.
  */
 import { byPly, endOf, fresh, grown, linesOf } from './tree.js';
-import { flipped, other } from './words.js';
+import { flipped, other, renamed } from './words.js';
 
 export * from './tree.js';
 
@@ -124,10 +124,10 @@ function gameOf(value, where, fields) {
 	return { game, lines };
 }
 
-/** The names of both players; nothing if one of them has none. */
+/** The names of both players, as records have them today; nothing if one of them has none. */
 function namesOf({ players }) {
 	const names = Array.isArray(players) ? players.slice(0, 2).map((player) => player?.name) : [];
-	return names.length === 2 && names.every((name) => name && typeof name === 'string') ? { players: names } : {};
+	return names.length === 2 && names.every((name) => name && typeof name === 'string') ? { players: names.map(renamed) } : {};
 }
 
 /**

@@ -4,7 +4,7 @@ import { field, settings, showError, valuesOf } from './form.js';
 import { KINDS } from './clock.js';
 import { moveWords } from './looks.js';
 import { isChance } from './record.js';
-import { clockWords, flipped, other, playerName, plural, short, viewWords } from './words.js';
+import { clockWords, flipped, other, playerName, plural, seatName, short, viewWords } from './words.js';
 
 /** Options that stand first; the others are folded away. */
 const FIRST = ['level', 'player', 'eval'];
@@ -12,12 +12,6 @@ const FIRST = ['level', 'player', 'eval'];
 const SHORT = 12;
 /** How long after the last keystroke options are sent. */
 const SETTLE_MS = 400;
-
-export function seatName(seat) {
-	if (seat.kind === 'human') return 'Human';
-	const { level, player, eval: judge } = seat.options;
-	return ['Engine', player, judge, level === undefined ? null : `level ${level}`].filter(Boolean).join(', ');
-}
 
 /** What a player did last, if that was the last move. */
 function lastMove(game, node, player) {

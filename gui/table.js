@@ -15,7 +15,7 @@ import { against, FIRST_LEVEL, you } from './opponents.js';
 import { Questions, WANT } from './questions.js';
 import { PLAIN } from './symmetry.js';
 import { surer } from './value.js';
-import { flipped } from './words.js';
+import { flipped, recordName } from './words.js';
 
 /** The least time before an engine's or a chance move is shown, so that one sees the move before it. */
 const PACE_MS = 350;
@@ -141,16 +141,16 @@ export class Table extends EventTarget {
 
 	/**
 	 * The game as a line of a file. Without a server it lacks a result by the rules, which its moves hold anyway.
-	 * @param {[string, string]} seated  the names of those who play now; a game that was loaded has its own
+	 * The players are those who play now; a game that was loaded has its own until somebody plays on.
 	 */
-	async toLine(seated) {
+	async toLine() {
 		const { game } = this;
 		const { start, moves } = record.ownRecord(game);
 		const answer = await this.ask(game, { start, moves }, ['record']).catch((error) => {
 			if (error instanceof ConnectionLost) return {};
 			throw error;
 		});
-		return record.line(answer.record, game, game.players ?? seated);
+		return record.line(answer.record, game, game.players ?? [this.seats.p1, this.seats.p2].map(recordName));
 	}
 
 	/** Asks about a position under the rules of a game. */

@@ -1,5 +1,6 @@
 /**
- * Scores, outcomes and boards in words. Pure: it knows the shapes of the protocol's messages and nothing of the page.
+ * Scores, outcomes, boards and players in words. Pure: it knows the shapes of the protocol's messages and
+ * nothing of the page.
  *
  * @typedef {'p1'|'p2'} Player
  * @typedef {{outcome: 'win'|'draw'|'loss', plies?: number, plies_max?: number, margin?: number}} Proof
@@ -11,6 +12,44 @@ export const other = (player) => (player === 'p1' ? 'p2' : 'p1');
 
 /** @param {string} player  `p1`, `p2` or `chance` */
 export const playerName = (player) => (player === 'p1' ? 'Player 1' : player === 'p2' ? 'Player 2' : 'Chance');
+
+/** Who plays a side, in words. @param {import('./table.js').Seat} seat */
+export function seatName({ kind, options }) {
+	if (kind === 'human') return 'Human';
+	const { level, player, eval: judge } = options;
+	return ['Engine', player, judge, level === undefined ? null : `level ${level}`].filter(Boolean).join(', ');
+}
+
+/**
+ * The name of a seat in records, which `plyd play --load` seats again: `me`, or `default,level=1`.
+ * @param {import('./table.js').Seat} seat
+ */
+export function recordName({ kind, options: { player = 'default', ...options } }) {
+	if (kind === 'human') return 'me';
+	const set = Object.entries(options).filter(([, value]) => value !== undefined);
+	return [player, ...set.map((option) => option.join('='))].join();
+}
+
+/** A player's name in a record, in words. What has no words stays as it is, such as the name of a person. */
+export function nameWords(name) {
+	if (name === 'me') return seatName({ kind: 'human', options: {} });
+	const [player, ...settings] = name.split(',');
+	const called = settings.find((setting) => setting.startsWith('name='));
+	if (called) return called.slice('name='.length);
+	const options = Object.fromEntries(settings.map((setting) => setting.split('=')));
+	const isShort = Object.keys(options).every((option) => option === 'level' || option === 'eval');
+	if (!isShort || player !== 'default' && !settings.length) return name;
+	return seatName({ kind: 'engine', options: { ...options, player: player === 'default' ? undefined : player } });
+}
+
+/** A name as records have it today: earlier versions of the page wrote the words. */
+export function renamed(name) {
+	if (name === 'Human') return 'me';
+	const old = /^Engine(?:, ([^\s,]+))?(?:, ([^\s,]+))?(?:, level (\d+))?$/.exec(name);
+	if (!old) return name;
+	const [, player, judge, level] = old;
+	return recordName({ kind: 'engine', options: { player, eval: judge, level } });
+}
 
 /** The noun for so many; `several` where its plural is not the usual one. */
 export const plural = (n, noun, several = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`) => (n === 1 ? noun : several);

@@ -31,7 +31,7 @@ test('what is saved is what is loaded', () => {
 	assert.equal(back.start, '. 1');
 	assert.equal(back.cursor, 3);
 	assert.deepEqual(back.scores, { 1: { bound: 'exact', eval: 500 } });
-	assert.deepEqual(back.players, ['Human', 'Engine']);
+	assert.deepEqual(back.players, ['me', 'default'], 'names that earlier versions wrote are those of today');
 });
 
 test('variations with what is known of them are saved and loaded, however deep the game', () => {

@@ -299,7 +299,7 @@ test('a loaded game is saved with its players and its end, until somebody plays 
 	};
 	const table = await seated(new Server(), read(JSON.stringify(record))[0], 'analyse');
 	const saved = async () => {
-		const { players, result } = JSON.parse(await table.toLine(['Human', 'Human']));
+		const { players, result } = JSON.parse(await table.toLine());
 		return [players.map(({ name }) => name), result];
 	};
 	assert.deepEqual(table.outcome, record.result);
@@ -314,7 +314,7 @@ test('a loaded game is saved with its players and its end, until somebody plays 
 	await settle();
 	table.play('x');
 	await settle();
-	assert.deepEqual(await saved(), [['Human', 'Human'], null]);
+	assert.deepEqual(await saved(), [['me', 'me'], null]);
 	assert.deepEqual(table.game.root.next[0].next[1].ended, { result: record.result }, 'the end stays with its moves');
 });
 
@@ -322,11 +322,12 @@ test('a game that was decided by a referee, not by its rules, can be played on',
 	const record = { record: 1, game: 'g', rules: {}, start: 's', moves: ['a'], result: { winner: null, by: 'max_moves' } };
 	const table = await seated(new Server(), read(JSON.stringify(record))[0], 'play');
 	assert.equal(table.outcome, null);
-	table.seats = { ...people(), p2: { kind: 'engine', options: {} } };
+	table.seats = { ...people(), p2: { kind: 'engine', options: { level: 2 } } };
 	table.resign();
 	await settle();
-	const { result, forfeit } = JSON.parse(await table.toLine(['Human', 'Engine']));
+	const { result, forfeit, players } = JSON.parse(await table.toLine());
 	assert.deepEqual([result, forfeit], [{ winner: 'p2', by: 'resignation' }, undefined]);
+	assert.deepEqual(players, [{ index: 0, name: 'me' }, { index: 1, name: 'default,level=2' }]);
 });
 
 test('a hint that is still searched ends with its turn', async () => {

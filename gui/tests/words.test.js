@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boardWords, clockWords, count, flipped, height, outcomeWords, plural, scoreWords, viewWords } from '../words.js';
+import {
+	boardWords, clockWords, count, flipped, height, nameWords, outcomeWords, plural, recordName, renamed, scoreWords, seatName, viewWords,
+} from '../words.js';
 
 test('scores are named', () => {
 	const cases = [
@@ -126,6 +128,29 @@ test('an outcome that no rule made says whose time is up, or who resigned', () =
 	for (const kind of ['illegal', 'crash', 'silence', 'protocol']) {
 		assert.match(outcomeWords({ winner: 'p2', by: kind }), /^Player 2 wins: player 1’?s? [a-z ]+\.$/);
 	}
+});
+
+test('players have names that `plyd play` reads, and are shown in words', () => {
+	const engine = (options) => ({ kind: 'engine', options });
+	const cases = [
+		[{ kind: 'human', options: {} }, 'me', 'Human'],
+		[engine({}), 'default', 'Engine'],
+		[engine({ level: undefined }), 'default', 'Engine'],
+		[engine({ level: 1 }), 'default,level=1', 'Engine, level 1'],
+		[engine({ level: 4, player: 'minimax', eval: 'race' }), 'minimax,level=4,eval=race', 'Engine, minimax, race, level 4'],
+	];
+	for (const [seat, name, words] of cases) {
+		assert.deepEqual([recordName(seat), seatName(seat), nameWords(name)], [name, words, words]);
+		assert.equal(nameWords(renamed(words)), words, 'earlier versions wrote the words');
+	}
+	assert.equal(recordName(engine({ solver: false, threads: 2 })), 'default,solver=false,threads=2');
+	assert.deepEqual(['Human', 'Engine', 'Engine, level 10', 'Engine, tree, level 3', 'Engine, tree, offensive+near+mobility'].map(renamed),
+		['me', 'default', 'default,level=10', 'tree,level=3', 'tree,eval=offensive+near+mobility']);
+	// Names of people and of a match stay; a player that was given a name in a match is called by it.
+	for (const name of ['Ann', 'Ann, the second', 'Engineer', 'random', 'cmd=./bot', 'default,nodes=1000', '']) {
+		assert.deepEqual([renamed(name), nameWords(name)], [name, name]);
+	}
+	assert.equal(nameWords('cmd=./bot,name=ann'), 'ann');
 });
 
 test('a line without a score has none from the other side either', () => {
