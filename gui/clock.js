@@ -46,8 +46,14 @@ export class Clock {
 	reset(left) {
 		const base = this.config.kind === 'increment' ? this.config.base_ms : 0;
 		this.left = left ? [...left] : [base, base];
+		this.began = [...this.left];
 		this.running = null;
 		this.since = 0;
+	}
+
+	/** Whether time was spent since `reset`. */
+	get isSpent() {
+		return this.counts && this.left.some((ms, index) => ms !== this.began[index]);
 	}
 
 	start(player, now) {
@@ -66,7 +72,12 @@ export class Clock {
 	press(now) {
 		const player = this.running;
 		this.pause(now);
-		if (player && this.counts) this.left[player === 'p1' ? 0 : 1] += this.config.inc_ms;
+		if (player) this.add(player);
+	}
+
+	/** Gives a player what a move brings. */
+	add(player) {
+		if (this.counts) this.left[player === 'p1' ? 0 : 1] += this.config.inc_ms;
 	}
 
 	/** What a player has left. */

@@ -283,11 +283,15 @@ export class Table extends EventTarget {
 			const best = await search;
 			if (turn !== this.#turn) return;
 			clearTimeout(this.#timer);
-			this.clock.press(performance.now());
+			// Until the move is shown one can still look back; then it was not made.
+			this.clock.pause(performance.now());
 			this.thinking = null;
 			this.note(cursor, player, best.lines[0]?.score);
 			const wait = Math.max(0, PACE_MS - (performance.now() - shownAt));
-			this.#timer = setTimeout(() => this.#advance(best.move), wait);
+			this.#timer = setTimeout(() => {
+				this.clock.add(player);
+				this.#advance(best.move);
+			}, wait);
 		} catch (error) {
 			if (turn !== this.#turn) return;
 			this.thinking = null;
@@ -352,7 +356,7 @@ export class Table extends EventTarget {
 	explore(move) {
 		if (!this.settled || this.outcome || !this.node.legal.includes(move)) return;
 		this.paused = true;
-		this.clock.pause(performance.now());
+		this.#leave();
 		this.#stopThinking();
 		this.#advance(move);
 	}
@@ -377,14 +381,21 @@ export class Table extends EventTarget {
 		this.#look(record.showing(this.game, node));
 	}
 
+	/** Stops the clock. What is left is kept with the position, so that a look at others gives no time back. */
+	#leave() {
+		this.clock.pause(performance.now());
+		if (this.clock.isSpent) this.game.node.clock = [...this.clock.left];
+	}
+
 	#look(game) {
 		const { node, line, deleted } = this.game;
-		this.game = game;
 		if (game.node === node && game.line === line) {
+			this.game = game;
 			if (game.deleted !== deleted) this.#emit('change');
 			return;
 		}
-		this.clock.pause(performance.now());
+		this.#leave();
+		this.game = game;
 		this.clock.reset(game.node.clock);
 		this.hint = null;
 		this.refresh();

@@ -15,6 +15,9 @@ test('time for the game runs for the one who moves, and the increment comes afte
 	clock.pause(7000);
 	clock.pause(9000);
 	assert.deepEqual(clock.left, [6500, 8000]);
+	assert.ok(clock.isSpent);
+	clock.reset([6500, 8000]);
+	assert.ok(!clock.isSpent);
 	clock.reset();
 	assert.deepEqual(clock.left, [10_000, 10_000]);
 });

@@ -292,6 +292,92 @@ test('where a time was up the game goes on if it comes there again; to look at i
 	assert.deepEqual([table.outcome, table.clock.left, table.yours], [null, [60, 60], true]);
 });
 
+/** A game between two players with one minute each, and what both have left. */
+async function timed(t, second = { kind: 'human', options: {} }) {
+	t.mock.timers.enable({ apis: ['setTimeout'] });
+	let now = 0;
+	t.mock.method(performance, 'now', () => now);
+	const server = new Server();
+	const clock = { kind: 'increment', base_ms: 60_000, inc_ms: 2000 };
+	const seats = { ...people(), p2: second };
+	const table = new Table(server, { game: fresh('g', {}, 's'), seats, mode: 'play', clock }, async () => {});
+	const pass = async (ms) => {
+		now += ms;
+		t.mock.timers.tick(ms);
+		await settle();
+	};
+	const left = () => ['p1', 'p2'].map((player) => table.clock.shown(player, now));
+	table.refresh();
+	await settle();
+	return { server, table, pass, left };
+}
+
+test('looking back gives no time back, however often, and also from a pause; to take a move back does', async (t) => {
+	const { table, pass, left } = await timed(t);
+	await pass(5000);
+	assert.deepEqual(left(), [55_000, 60_000]);
+	table.play('a');
+	await settle();
+	await pass(10_000);
+	table.goTo(0);
+	await settle();
+	assert.deepEqual(left(), [60_000, 60_000], 'the clocks of that position');
+	await pass(1000);
+	table.goTo(Infinity);
+	await settle();
+	assert.deepEqual(left(), [57_000, 50_000]);
+	await pass(10_000);
+	table.pause(true);
+	await settle();
+	table.goTo(0);
+	table.goTo(Infinity);
+	table.pause(false);
+	await settle();
+	assert.deepEqual(left(), [57_000, 40_000]);
+	await pass(1000);
+	// A move that is only tried in an analysis costs nothing, but brings nothing either.
+	table.setMode('analyse');
+	table.explore('x');
+	await settle();
+	table.goTo(1);
+	await settle();
+	assert.deepEqual(left(), [57_000, 39_000]);
+	assert.deepEqual(table.game.clocks, { 1: [57_000, 39_000], 2: [57_000, 39_000] });
+	table.setMode('play');
+	await table.takeBack();
+	await settle();
+	assert.deepEqual(left(), [60_000, 60_000]);
+});
+
+test('a position without a clock gets none by being looked at', async (t) => {
+	const { table } = await timed(t);
+	table.put(fresh('g', {}, 's', ['a', 'b']));
+	for (const ply of [0, 1, 2]) table.goTo(ply);
+	await settle();
+	assert.deepEqual(table.game.clocks, {});
+});
+
+test('an engine’s move that was found but not yet shown brings its increment once, when it is made', async (t) => {
+	const { server, table, pass, left } = await timed(t, { kind: 'engine', options: {} });
+	table.play('a');
+	await settle();
+	const answers = async () => {
+		server.searches.at(-1).end({ move: 'b', lines: [] });
+		await settle();
+	};
+	await pass(100);
+	await answers();
+	assert.deepEqual(left(), [62_000, 59_900]);
+	table.goTo(0);
+	table.goTo(Infinity);
+	await settle();
+	assert.deepEqual(left(), [62_000, 59_900]);
+	await pass(100);
+	await answers();
+	await pass(1000);
+	assert.deepEqual([table.game.moves, table.game.clocks[2]], [['a', 'b'], [62_000, 61_800]]);
+});
+
 test('a loaded game is saved with its players and its end, until somebody plays on here', async () => {
 	const record = {
 		record: 1, game: 'g', rules: {}, start: 's', moves: ['a', 'b'], result: { winner: 'p2', by: 'resignation' },
