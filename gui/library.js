@@ -2,7 +2,7 @@
 import { confirmed } from './ask.js';
 import { el, svgAddress } from './dom.js';
 import { isChance } from './record.js';
-import { list, remove, rename, take } from './storage.js';
+import { isAllowed, list, remove, rename, take } from './storage.js';
 import { count } from './words.js';
 
 const WHEN = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -31,7 +31,8 @@ export class Library {
 		const games = await list();
 		this.#help.textContent = games.length
 			? 'They are saved in this browser only. If there are too many, unnamed games are deleted, the oldest first.'
-			: 'None yet. Every game that you play is saved here.';
+			: isAllowed() ? 'None yet. Every game that you play is saved here.'
+				: 'This browser does not let the page keep games. “Save” writes the one on the board to a file.';
 		const titles = await Promise.all(games.map(({ saved }) => this.title(saved.game.game)));
 		this.#list.replaceChildren(...games.map((entry, index) => this.#entry(entry, titles[index])));
 	}

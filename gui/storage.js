@@ -70,10 +70,21 @@ export function remember() {
  *   `at`: when it was last on a table; `end`: how it ended, in words; `saved`: the table, with the game's record
  */
 
+/** Whether this browser lets the page keep anything. */
+export function isAllowed() {
+	try {
+		return Boolean(localStorage);
+	} catch {
+		return false;
+	}
+}
+
 /** All games that are kept, the newest first. @returns {Entry[]} */
 function entries() {
+	// Where storage is refused, every use of it throws: then no game is kept.
+	const keys = isAllowed() ? Object.keys(localStorage) : [];
 	const found = [];
-	for (const key of Object.keys(localStorage).filter((one) => one.startsWith(GAME))) {
+	for (const key of keys.filter((one) => one.startsWith(GAME))) {
 		const id = key.slice(GAME.length);
 		try {
 			const entry = JSON.parse(localStorage.getItem(key));
