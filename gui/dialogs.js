@@ -214,6 +214,8 @@ export class LoadDialog {
 				el('button', { type: 'submit', class: 'primary', testid: 'load-submit' }, 'Load')));
 		this.#dialog.append(form);
 		this.#text.closest('.field').querySelector('.error').dataset.testid = 'load-error';
+		// A browser reports no change if the same file is chosen again, which may have another text by now.
+		this.#file.addEventListener('click', () => { this.#file.value = ''; });
 		this.#file.addEventListener('change', async () => {
 			this.#text.value = await this.#file.files[0]?.text() ?? '';
 			this.#read();
@@ -226,6 +228,8 @@ export class LoadDialog {
 	}
 
 	open() {
+		this.#file.value = '';
+		this.#text.value = '';
 		this.#read();
 		this.#dialog.showModal();
 	}

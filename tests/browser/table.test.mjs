@@ -79,6 +79,22 @@ test('a game is saved, and loaded elsewhere', async () => {
   await other.waitForFunction(() => document.querySelector('[data-testid="load-text"]')?.value.includes('colosseum'));
   await byTest(other, 'load-submit').click();
   await until(other, (now) => now.game === 'colosseum' && now.cursor === before.cursor && now.text === before.text);
+  // The next file is another one, or the same with another text, of which a browser tells only if none was chosen.
+  await byTest(other, 'load').click();
+  assert.equal(await byTest(other, 'load-text').inputValue(), '');
+  assert.equal(await byTest(other, 'load-file').inputValue(), '');
+  const choose = async (name, content) => {
+    const [chooser] = await Promise.all([other.waitForEvent('filechooser'), byTest(other, 'load-file').click()]);
+    assert.equal(await byTest(other, 'load-file').inputValue(), '');
+    await chooser.setFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
+  };
+  await choose('game.jsonl', '{"record":1');
+  await other.waitForFunction(() => (document.querySelector('[data-testid="load-error"]')?.textContent ?? '') !== '');
+  await choose('game.jsonl', text);
+  await other.waitForFunction(() => document.querySelector('[data-testid="load-text"]').value.includes('colosseum'));
+  assert.equal(await byTest(other, 'load-error').textContent(), '');
+  await byTest(other, 'load-submit').click();
+  await other.waitForSelector('#load-dialog', { state: 'hidden' });
   assert.deepEqual(other.faults, []);
   await other.context().close();
 });
