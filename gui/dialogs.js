@@ -201,6 +201,8 @@ export class LoadDialog {
 	#text = el('textarea', { rows: 6, testid: 'load-text', spellcheck: 'false', autocomplete: 'off' });
 	#which = el('select', { testid: 'load-game' });
 	#games = [];
+	/** What is wrong with the text. @type {Error|null} */
+	#fault = null;
 
 	constructor(table) {
 		this.table = table;
@@ -236,17 +238,16 @@ export class LoadDialog {
 
 	#read() {
 		this.#games = [];
-		let error = null;
+		this.#fault = null;
 		try {
 			if (this.#text.value.trim()) this.#games = read(this.#text.value);
 		} catch (fault) {
-			error = fault;
+			this.#fault = fault;
 		}
-		showError(this.#dialog, error && { pointer: '/text', message: error.message });
+		showError(this.#dialog, this.#fault && { pointer: '/text', message: this.#fault.message });
 		this.#which.replaceChildren(...this.#games.map((game, index) => el('option', { value: index },
 			`${index + 1}: ${game.game}, ${count(game.moves.length, 'ply')}${game.players ? `, ${game.players.map(nameWords).join(' – ')}` : ''}`)));
 		this.#which.closest('.field').hidden = this.#games.length < 2;
-		return !error;
 	}
 
 	/** Asks the server about each line of the game's tree. */
@@ -260,7 +261,8 @@ export class LoadDialog {
 	}
 
 	async #submit() {
-		if (!this.#read()) return;
+		// The text was read as it came: to read it again would choose its first game.
+		if (this.#fault) return;
 		const { table } = this;
 		try {
 			const game = this.#games[Number(this.#which.value) || 0];

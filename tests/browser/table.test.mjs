@@ -90,11 +90,13 @@ test('a game is saved, and loaded elsewhere', async () => {
   };
   await choose('game.jsonl', '{"record":1');
   await other.waitForFunction(() => (document.querySelector('[data-testid="load-error"]')?.textContent ?? '') !== '');
-  await choose('game.jsonl', text);
+  // Of several games the chosen one is loaded.
+  await choose('game.jsonl', `${text}${JSON.stringify({ ...saved, moves: saved.moves.slice(0, 1) })}\n`);
   await other.waitForFunction(() => document.querySelector('[data-testid="load-text"]').value.includes('colosseum'));
   assert.equal(await byTest(other, 'load-error').textContent(), '');
+  await byTest(other, 'load-game').selectOption('1');
   await byTest(other, 'load-submit').click();
-  await other.waitForSelector('#load-dialog', { state: 'hidden' });
+  await until(other, (now) => now.plies === '1');
   assert.deepEqual(other.faults, []);
   await other.context().close();
 });
