@@ -12,11 +12,11 @@
 //!
 //! In reading order: `grid` (shapes), `solver` (the solutions of a puzzle) with `run`, `counts` and `bands`,
 //! `shape` (grid and solver for each size), `witness` (a known solution), [`presets`] (which game is asked
-//! for), [`position`], `changes` and [`rules`], [`solutions`] (which moves are taboo), [`layout`],
-//! `written`, `state_text`, `notation` and `draft` (texts and pictures), `race`, `words`, `lines`, `pairs`
-//! and `filling` (the game as the search sees it), `territory`, `naive` and `narrow` (the game without
-//! solutions), [`eval`], [`player`] and `published` (a player that knows no solutions). This file opens the
-//! game for the registry.
+//! for), [`position`], `changes`, `found` (the solutions that moves showed) and [`rules`], [`solutions`]
+//! (which moves are taboo), [`layout`], `written`, `state_text`, `notation` and `draft` (texts and pictures),
+//! `race`, `words`, `lines`, `pairs` and `filling` (the game as the search sees it), `territory`, `naive` and
+//! `narrow` (the game without solutions), [`eval`], [`player`] and `published` (a player that knows no
+//! solutions). This file opens the game for the registry.
 
 mod bands;
 #[cfg(test)]
@@ -26,6 +26,7 @@ mod counts;
 mod draft;
 pub mod eval;
 mod filling;
+mod found;
 mod grid;
 pub mod layout;
 mod lesson;

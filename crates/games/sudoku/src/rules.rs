@@ -7,12 +7,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::found::FoundSolutions;
 use super::grid::Grid;
 pub use super::position::Fill;
 use super::position::{Change, Position, SECOND, Setup, Undo};
 use super::presets::{Choice, Preset};
 use super::shape::Shape;
-use super::solutions::KnownSolutions;
 use super::solver::{Solved, Solver};
 use super::witness;
 use plyd_core::effort::Effort;
@@ -288,11 +288,11 @@ impl Game for Sudoku {
         moves: &[Fill],
         visit: &mut dyn FnMut(Fill, &Position) -> ControlFlow<()>,
     ) {
-        let mut known = KnownSolutions::of(self, pos);
+        let mut known = FoundSolutions::of(self.grid(), pos);
         for &mv in moves {
-            let mut next = known.position(self, mv).clone();
+            let mut next = known.position(mv).clone();
             self.play(&mut next, mv);
-            known.learn(self, &next);
+            known.learn(&next);
             if visit(mv, &next).is_break() {
                 return;
             }

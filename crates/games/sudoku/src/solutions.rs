@@ -56,59 +56,6 @@ impl Solutions {
     }
 }
 
-/// The solutions of a position that were found so far, each with what it says about all moves.
-pub(super) struct KnownSolutions {
-    /// The position itself, with the solution that was found last: from one to the next by an exchange the
-    /// ways are shorter than from the first.
-    pos: Position,
-    found: Vec<Vec<u8>>,
-    /// For each move, by its number, the place of a solution that has it; none is `usize::MAX`.
-    with_move: Vec<usize>,
-}
-
-impl KnownSolutions {
-    /// Those that few guesses find.
-    pub(super) fn of(game: &Sudoku, pos: &Position) -> Self {
-        let with_move = vec![usize::MAX; game.grid().cells() * game.grid().side()];
-        let mut known = Self { pos: pos.clone(), found: Vec::new(), with_move };
-        if !pos.is_undecided {
-            let solutions = Solutions::of(game, pos, usize::MAX, GUESSES).found;
-            solutions.into_iter().for_each(|solution| known.add(game, solution));
-        }
-        known
-    }
-
-    /// The position, with a solution that has this move if one is known.
-    pub(super) fn position(&mut self, game: &Sudoku, mv: Fill) -> &Position {
-        if let Some(solution) = self.found.get(self.with_move[game.number(mv)]) {
-            self.pos.set_witness(solution);
-        }
-        &self.pos
-    }
-
-    /// Takes over the solution of the position behind a move.
-    pub(super) fn learn(&mut self, game: &Sudoku, after: &Position) {
-        let (_, solution) = after.boards();
-        if !after.is_undecided && self.pos.boards().1 != solution {
-            self.pos.set_witness(&solution);
-            self.add(game, solution);
-        }
-    }
-
-    fn add(&mut self, game: &Sudoku, solution: Vec<u8>) {
-        let mut is_new = false;
-        for (cell, &value) in solution.iter().enumerate() {
-            let place = &mut self.with_move[game.number(Fill { cell: cell as u16, value })];
-            if *place == usize::MAX {
-                (*place, is_new) = (self.found.len(), true);
-            }
-        }
-        if is_new {
-            self.found.push(solution);
-        }
-    }
-}
-
 /// What is known of the moves that fit their cells, are not declared and do not fill, by cells and values,
 /// whoever may play them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
