@@ -317,9 +317,11 @@ export class Table extends EventTarget {
 		const player = this.node.to_move;
 		// In mode play a new move becomes the main line and ends there, even one that was played before; in an analysis it is a variation.
 		const from = this.mode === 'play' ? record.cut(this.game) : this.game;
+		const prolongs = from.node === record.toEnd([from.root]).at(-1);
 		this.game = record.played(from, move);
+		if (this.mode === 'play') this.game = record.makeMain(this.game);
 		// It is no longer the game of those who played it in a file.
-		if (this.mode === 'play') this.game = record.makeMain(this.game.with({ players: undefined }));
+		if (this.mode === 'play' || prolongs) this.game = this.game.with({ players: undefined });
 		this.game.node.clock = [...this.clock.left];
 		// Where the game goes on, an earlier end of it by the clock or a resignation no longer counts.
 		if (record.isLive(from)) record.reopen(this.game.node);

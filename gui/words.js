@@ -34,11 +34,13 @@ export function recordName({ kind, options: { player = 'default', ...options } }
 export function nameWords(name) {
 	if (name === 'me') return seatName({ kind: 'human', options: {} });
 	const [player, ...settings] = name.split(',');
+	// Other programs and servers, as the arena names them.
+	const isOther = player.includes('=');
 	const called = settings.find((setting) => setting.startsWith('name='));
 	if (called) return called.slice('name='.length);
 	const options = Object.fromEntries(settings.map((setting) => setting.split('=')));
 	const isShort = Object.keys(options).every((option) => option === 'level' || option === 'eval');
-	if (!isShort || player !== 'default' && !settings.length) return name;
+	if (isOther || !isShort || player !== 'default' && !settings.length) return name;
 	return seatName({ kind: 'engine', options: { ...options, player: player === 'default' ? undefined : player } });
 }
 

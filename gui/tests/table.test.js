@@ -416,6 +416,16 @@ test('a game that was decided by a referee, not by its rules, can be played on',
 	assert.deepEqual(players, [{ index: 0, name: 'me' }, { index: 1, name: 'default,level=2' }]);
 });
 
+test('a move that is tried behind the end of a loaded game is not one of its players', async () => {
+	const record = { record: 1, game: 'g', rules: {}, start: 's', moves: ['a'], result: null, players: [{ name: 'ann' }, { name: 'bob' }] };
+	const table = await seated(new Server(), read(JSON.stringify(record))[0], 'analyse');
+	const names = async () => JSON.parse(await table.toLine()).players.map(({ name }) => name);
+	assert.deepEqual(await names(), ['ann', 'bob']);
+	table.explore('x');
+	await settle();
+	assert.deepEqual([table.game.moves, await names()], [['a', 'x'], ['me', 'me']]);
+});
+
 test('a hint that is still searched ends with its turn', async () => {
 	const server = new Server();
 	const table = await seated(server, fresh('g', {}, 's'), 'play');

@@ -147,7 +147,7 @@ test('players have names that `plyd play` reads, and are shown in words', () => 
 	assert.deepEqual(['Human', 'Engine', 'Engine, level 10', 'Engine, tree, level 3', 'Engine, tree, offensive+near+mobility'].map(renamed),
 		['me', 'default', 'default,level=10', 'tree,level=3', 'tree,eval=offensive+near+mobility']);
 	// Names of people and of a match stay; a player that was given a name in a match is called by it.
-	for (const name of ['Ann', 'Ann, the second', 'Engineer', 'random', 'cmd=./bot', 'default,nodes=1000', '']) {
+	for (const name of ['Ann', 'Ann, the second', 'Engineer', 'random', 'cmd=./bot', 'cmd=./bot,level=3', 'tcp=host:7117,eval=x', 'default,nodes=1000', '']) {
 		assert.deepEqual([renamed(name), nameWords(name)], [name, name]);
 	}
 	assert.equal(nameWords('cmd=./bot,name=ann'), 'ann');

@@ -55,8 +55,15 @@ pub(super) fn run(args: Args, verbosity: &Verbosity, out: &mut impl Write) -> Re
     let listener = listen(args.host, args.port, PORT, "--port")?;
     let address = url(listener.local_addr()?);
     let opens = args.open || (has_display() && !args.no_open);
-    let is_other = args.port.is_none() && listener.local_addr()?.port() != PORT;
-    write!(out, "{}", greeting(&address, opens, is_other))?;
+    write!(out, "{}", greeting(&address, opens))?;
+    if args.port.is_none() && listener.local_addr()?.port() != PORT {
+        // A browser keeps games for each port.
+        write!(
+            out,
+            "Port {PORT} is taken, perhaps by another `plyd gui`. Games that your browser saved there are not shown \
+             here, and games saved here will not be shown there.\n"
+        )?;
+    }
     out.flush()?;
     // The socket listens already: a browser that comes before the daemon runs waits for a moment.
     if opens {
@@ -96,19 +103,10 @@ pub(super) fn url(mut address: SocketAddr) -> String {
     format!("http://{address}/")
 }
 
-/// What is printed at the start. The first line is the address alone, which programs read. A browser keeps
-/// games for each port, so it says if the port is not the usual one.
-fn greeting(address: &str, opens: bool, is_other: bool) -> String {
+/// What is printed at the start. The first line is the address alone, which programs read.
+fn greeting(address: &str, opens: bool) -> String {
     let open = if opens { "If no browser opens the page, open" } else { "Open" };
-    let mut said =
-        format!("{address}\n{open} this address in a browser of this machine. Ctrl-C ends the server.\n");
-    if is_other {
-        said += &format!(
-            "Port {PORT} is taken, perhaps by another `plyd gui`. Games that your browser saved there are not shown \
-             here, and games saved here will not be shown there.\n"
-        );
-    }
-    said
+    format!("{address}\n{open} this address in a browser of this machine. Ctrl-C ends the server.\n")
 }
 
 fn has_display() -> bool {
@@ -167,7 +165,7 @@ mod tests {
     #[test]
     fn the_first_line_is_the_address_and_the_second_says_what_to_do() {
         for (opens, begins) in [(true, "If no browser opens the page, open this"), (false, "Open this")] {
-            let said = greeting("http://127.0.0.1:7119/", opens, false);
+            let said = greeting("http://127.0.0.1:7119/", opens);
             let lines: Vec<_> = said.lines().collect();
             assert!(
                 matches!(lines[..], ["http://127.0.0.1:7119/", what] if what.starts_with(begins)
@@ -175,13 +173,6 @@ mod tests {
                 "{said}"
             );
         }
-    }
-
-    #[test]
-    fn another_port_than_the_usual_one_is_said_to_show_other_games() {
-        let said = |is_other| greeting("http://127.0.0.1:40000/", false, is_other);
-        assert!(said(true).starts_with(&said(false)), "{}", said(true));
-        assert!(said(true).contains("Port 7119 is taken") && !said(false).contains("7119"), "{}", said(true));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 use std::process;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use plyd_protocol::signals::Signals;
@@ -40,10 +40,11 @@ pub(super) fn asked_to_end(
 /// That no further game shall begin: by an interrupt, or since a match is decided.
 pub(super) struct Halt(Arc<Flags>);
 
-#[derive(Default)]
 struct Flags {
     raised: AtomicBool,
     interrupted: AtomicBool,
+    /// What the first interrupt says.
+    notice: Mutex<&'static str>,
 }
 
 impl Halt {
@@ -53,7 +54,11 @@ impl Halt {
     /// # Errors
     /// The system gives no thread or no signals.
     pub(super) fn on_interrupt(notice: &'static str) -> io::Result<Self> {
-        let halt = Self(Arc::default());
+        let halt = Self(Arc::new(Flags {
+            raised: AtomicBool::new(false),
+            interrupted: AtomicBool::new(false),
+            notice: Mutex::new(notice),
+        }));
         let flags = Arc::clone(&halt.0);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let mut signals = {
@@ -64,12 +69,18 @@ impl Halt {
             runtime.block_on(signals.next());
             flags.interrupted.store(true, Ordering::Relaxed);
             flags.raised.store(true, Ordering::Relaxed);
+            let notice = *flags.notice.lock().unwrap_or_else(PoisonError::into_inner);
             let _nobody_reads = writeln!(io::stderr(), "\n{notice}");
             runtime.block_on(signals.next());
             // The players see their input end.
             process::exit(INTERRUPTED);
         })?;
         Ok(halt)
+    }
+
+    /// From now on an interrupt says something else.
+    pub(super) fn say(&self, notice: &'static str) {
+        *self.0.notice.lock().unwrap_or_else(PoisonError::into_inner) = notice;
     }
 
     /// What is raised, by whoever decides that.

@@ -118,7 +118,7 @@ fn a_saved_game_goes_on_between_those_who_played_it() {
         let absent = format!("p2 was `{name}`, which cannot play here");
         in_order(&text, &[&absent, "p1 (me), p2 (default)"]);
     }
-    // The page calls the person otherwise.
+    // Earlier pages called the person otherwise.
     fs::write(&file.0, saved.replace("\"me\"", "\"default,level=1\"").replace("default,level=3", "Human"))
         .unwrap();
     let text = printed(&["isolation", "--load", path], "quit\n");

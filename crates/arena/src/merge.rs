@@ -86,10 +86,12 @@ impl<'p> Merged<'p> {
         let entry = games.iter().find(|entry| entry.name == name);
         let game = *entry.ok_or_else(|| format!("there is no game `{}` here", plyd_protocol::echo(name)))?;
         let count = part.players.len();
-        let is_known = (2..=MOST_PLAYERS).contains(&count);
-        if part.players.iter().enumerate().any(|(index, player)| player.index != index) {
-            return Err("its players have other numbers than their places among them".to_owned());
+        if let Some((index, player)) =
+            part.players.iter().enumerate().find(|(index, player)| player.index != *index)
+        {
+            return Err(format!("player {index} of its match has the number {}", player.index));
         }
+        let is_known = (2..=MOST_PLAYERS).contains(&count);
         // Each round is a pair of games of each pairing.
         let of_round = part.format.pairings(count).filter(|_| is_known).map(|pairings| 2 * pairings);
         let of_round = of_round.filter(|games| part.games > 0 && part.games.is_multiple_of(*games));

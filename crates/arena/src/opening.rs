@@ -53,7 +53,7 @@ pub fn openings<E: ToString>(
 ) -> Result<Vec<Arc<dyn AnyRoot>>, NoOpening> {
     let mut random = SplitMix64::new(seed);
     let mut seen = HashSet::new();
-    // Once no new opening of a start was found, later ones of the same have little hope.
+    // Once no new opening was found, later ones of the start that was drawn last have little hope.
     let mut exhausted = HashSet::new();
     (0..count)
         .map(|index| {

@@ -135,7 +135,7 @@ fn moves(trial: &Trial<'_>) -> Checked {
         let is_busy = alone.iter().chain(&beside).any(Sample::is_disturbed);
         let most = if is_busy { MOVES - 1 } else { blind_alone + MOVES / 3 };
         let expected = format!("{} moves or more that are searched", MOVES.saturating_sub(most));
-        holds(blind <= most, expected, || format!("{}", MOVES - blind)).map_err(Stop::by_time)?;
+        holds(blind <= most, expected, || format!("{}", MOVES - blind)).map_err(Stop::if_repeated)?;
     }
     stop_many(&mut other, &ids)
 }
@@ -217,7 +217,7 @@ fn overload(trial: &Trial<'_>) -> Checked {
     holds(refused == 0, "no refusal of a connection's only search beside so many of another one", || {
         format!("{refused}")
     })
-    .map_err(Stop::by_time)
+    .map_err(Stop::if_repeated)
 }
 
 /// Whether a search was refused for the load. Else it was answered, or ended before its position was read, as

@@ -65,8 +65,8 @@ impl Stop {
         Self { is_late: true, ..Self::failed(expected, came) }
     }
 
-    /// The same of something that a busy machine may have caused.
-    pub(super) fn by_time(self) -> Self {
+    /// The same failure as one that a busy machine may have caused, so that the check is made again.
+    pub(super) fn if_repeated(self) -> Self {
         Self { is_late: true, ..self }
     }
 

@@ -80,11 +80,11 @@ impl Observer {
     }
 }
 
-/// Finds a match on the server.
+/// Finds a match on the server: its description is stored before its first job, and as long as its results.
 async fn find(queue: &Queue, id: &MatchId) -> Result<(), FleetError> {
-    let is_there = queue.matches().await?.iter().any(|backlog| backlog.id == *id);
-    let is_there = is_there || queue.description(id).await?.is_some();
-    if is_there { Ok(()) } else { Err(FleetError::Refused(format!("there is no match {id} on the server"))) }
+    let description = queue.description(id).await?;
+    let none = || FleetError::Refused(format!("there is no match {id} on the server"));
+    description.map(drop).ok_or_else(none)
 }
 
 async fn look(queue: &Queue) -> Result<FleetStatus, FleetError> {

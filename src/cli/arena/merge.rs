@@ -1,18 +1,16 @@
 //! `plyd arena --merge`: the report of a match that was played in shards.
 
 use std::io::Write;
+use std::sync::atomic::AtomicBool;
 
 use super::html::Gallery;
 use super::report::Report;
 use super::reviews::MatchReview;
-use super::{Args, show};
+use super::{Args, REVIEW_ENDS, show};
 use crate::arena::{MergeError, merge};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Halt;
 use crate::cli::{output, registry};
-
-/// What an interrupt does.
-const REVIEW_ENDS: &str = "the review ends; interrupt again to end without the report";
 
 /// Reads the records of all shards, and reports on the whole match.
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
@@ -38,8 +36,10 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             "--merge: games are missing:\n{missing}\ngive the files of all shards; if a shard is unfinished, finish it first"
         )),
     })?;
-    let halt = Halt::on_interrupt(REVIEW_ENDS)?;
-    let review = MatchReview::wanted(args.review, kept.as_deref(), header.players.len(), halt.interrupted())?;
+    let halt = args.review.map(|_| Halt::on_interrupt(REVIEW_ENDS)).transpose()?;
+    let never = AtomicBool::new(false);
+    let interrupted = halt.as_ref().map_or(&never, Halt::interrupted);
+    let review = MatchReview::wanted(args.review, kept.as_deref(), header.players.len(), interrupted)?;
     let report = Report::new(&header, None, &summary, None, review.as_ref());
     show(args, &header, &report, gallery, out)?;
     report.check_players(args.json)

@@ -50,6 +50,8 @@ const GAMES_SPRT: u32 = 10_000;
 
 /// What an interrupt does.
 const PLAYED_OUT: &str = "the games in progress are played to their end; interrupt again to abandon them";
+/// What it does while the games are reviewed.
+const REVIEW_ENDS: &str = "the review ends; interrupt again to end without the report";
 
 /// The arguments that say what a match is. Neither a published report's matches nor the records of shards
 /// take them, since they have their own.
@@ -258,6 +260,7 @@ fn finish(
     halt: &Halt,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
+    halt.say(REVIEW_ENDS);
     let (gallery, watch) = (totals.gallery.take(), totals.watch.take());
     let header = the_match.header();
     let review =

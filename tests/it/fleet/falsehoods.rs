@@ -119,12 +119,15 @@ fn two_coordinators_that_refuse_the_same_result_both_go_on() {
     let (nats, directories) = (nats(), [directory(), directory()]);
     let coordinators = directories.each_ref().map(|of| Coordinator::start(&nats, of, &the_match));
     let mut client = nats.client();
-    let job = client.take();
-    client.store(&job.subject.replace("plyd.job.", "plyd.result."), br#"{"worker":"liar"}"#);
-    for coordinator in &coordinators {
-        coordinator.log.wait_for("a result is refused");
+    // Both hear of a result at once, and judge it before either has removed it; but not each time.
+    for _ in 0..5 {
+        let job = client.take();
+        client.done(&job);
+        client.store(&job.subject.replace("plyd.job.", "plyd.result."), br#"{"worker":"liar"}"#);
+        let (of_match, _) = job.subject.rsplit_once('.').unwrap();
+        client.publish(&of_match.replace("plyd.job.", "plyd.stored."));
+        wait_until("it is taken away", || client.count("plyd_results") == 1);
     }
-    client.done(&job);
     let _worker = worker(&nats, "honest", &[]);
     for coordinator in coordinators {
         let (played, _, said) = coordinator.finish();

@@ -197,17 +197,19 @@ impl<G: Playable> AnyRoot for Typed<G> {
             };
             Ok(Successor { mv: text, text: game.position_text(next), eval, outcome })
         };
-        let mut moves = Ok(Vec::new());
-        game.play_each(pos, &self.legal_moves(), &mut |mv, next| {
-            match (describe(mv, next), &mut moves) {
-                (Ok(found), Ok(moves)) => moves.push(found),
-                (Err(fault), moves) => *moves = Err(fault),
-                (Ok(_), Err(_)) => {}
+        let (mut moves, mut fault) = (Vec::new(), None);
+        game.play_each(pos, &self.legal_moves(), &mut |mv, next| match describe(mv, next) {
+            Ok(found) => {
+                moves.push(found);
+                ControlFlow::Continue(())
             }
-            if moves.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            Err(found) => {
+                fault = Some(found);
+                ControlFlow::Break(())
+            }
         });
         effort.grant(None);
-        moves
+        fault.map_or(Ok(moves), Err)
     }
 
     fn book(&self) -> Option<BookPage> {

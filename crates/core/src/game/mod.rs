@@ -225,8 +225,8 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     fn is_undecided(&self, _pos: &Self::Position) -> bool {
         false
     }
-    /// Plays each of these moves in a position, and shows what is behind it, until `visit` breaks off. Rules
-    /// that search use for a move what they found out for those before it.
+    /// Plays each of these moves in a position, and shows what is behind it, until `visit` breaks off. What
+    /// rules that search find out for a move, they may use for the next ones.
     fn play_each(
         &self,
         pos: &Self::Position,

@@ -1,5 +1,5 @@
-//! Solutions of a position that its moves showed: a solution that was found for one move has many others,
-//! which then need no solver.
+//! Solutions of a position that were found for single moves: each has a move for every other cell, too, which
+//! then needs no solver.
 
 use super::grid::Grid;
 use super::position::{Fill, Position};
@@ -16,7 +16,7 @@ pub(super) struct FoundSolutions<'a> {
 }
 
 impl<'a> FoundSolutions<'a> {
-    /// The one that the position has.
+    /// At first only the solution that the position itself knows.
     pub(super) fn of(grid: &'a Grid, pos: &Position) -> Self {
         let places = vec![None; grid.cells() * grid.side()];
         let mut known = Self { grid, pos: pos.clone(), found: Vec::new(), places };
@@ -26,38 +26,49 @@ impl<'a> FoundSolutions<'a> {
         known
     }
 
+    /// Whether a solution has this move.
+    pub(super) fn has(&self, mv: Fill) -> bool {
+        self.places[mv.number(self.grid)].is_some()
+    }
+
+    /// The position, with the solution that was found last.
+    pub(super) fn latest(&self) -> &Position {
+        &self.pos
+    }
+
     /// The position, with a solution that has this move if one is known.
     pub(super) fn position(&mut self, mv: Fill) -> &Position {
-        if let Some(at) = self.places[self.place(mv)] {
+        if let Some(at) = self.places[mv.number(self.grid)] {
             self.pos.set_witness(&self.found[at]);
         }
         &self.pos
+    }
+
+    /// Takes over a solution that was found just now.
+    pub(super) fn take(&mut self, solution: Vec<u8>) {
+        self.pos.set_witness(&solution);
+        self.add(solution);
     }
 
     /// Takes over the solution of the position behind a move.
     pub(super) fn learn(&mut self, after: &Position) {
         let (_, solution) = after.boards();
         if !after.is_undecided && self.pos.boards().1 != solution {
-            self.pos.set_witness(&solution);
-            self.add(solution);
+            self.take(solution);
         }
     }
 
-    fn add(&mut self, solution: Vec<u8>) {
+    /// Adds a solution.
+    pub(super) fn add(&mut self, solution: Vec<u8>) {
         let mut is_new = false;
         for (cell, &value) in (0..).zip(&solution) {
-            let place = self.place(Fill { cell, value });
-            if self.places[place].is_none() {
-                self.places[place] = Some(self.found.len());
-                is_new = true;
+            let place = &mut self.places[Fill { cell, value }.number(self.grid)];
+            if place.is_none() {
+                (*place, is_new) = (Some(self.found.len()), true);
             }
         }
         if is_new {
             self.found.push(solution);
         }
-    }
-
-    fn place(&self, mv: Fill) -> usize {
-        usize::from(mv.cell) * self.grid.side() + usize::from(mv.value) - 1
     }
 }

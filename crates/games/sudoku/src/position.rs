@@ -16,6 +16,12 @@ pub struct Fill {
 }
 
 impl Fill {
+    /// Its number among all moves.
+    #[inline]
+    pub(super) fn number(self, grid: &Grid) -> usize {
+        usize::from(self.cell) * grid.side() + usize::from(self.value) - 1
+    }
+
     /// A move for each of some values, which are bits from the lowest, into a cell; the smallest first.
     #[inline]
     pub(super) fn all(cell: usize, mut values: u32) -> impl Iterator<Item = Self> {

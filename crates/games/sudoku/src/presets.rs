@@ -103,9 +103,9 @@ pub struct Choice {
     pub allowed: Option<[Vec<u16>; 2]>,
     /// The seed that drew these cells, if one did.
     pub seed: Option<u64>,
-    /// Whether the rules name the preset. If they do not, a text says where the players may play, or it is
-    /// read as one of `classic`.
-    pub is_named: bool,
+    /// Whether the text lists allowed cells: then it is written with them, whether or not the preset says the
+    /// same, so that it means the same without the preset.
+    pub is_listed: bool,
 }
 
 impl Choice {
@@ -131,9 +131,9 @@ impl Choice {
         let explicit = rules
             .text("preset")
             .and_then(|name| Preset::ALL.into_iter().find(|preset| preset.name() == name));
-        let is_named = explicit.is_some();
         let seed = rules.text("seed").and_then(|text| u64::from_str_radix(text, 16).ok()).unwrap_or(0);
         let [first, second] = stated.map_or([None, None], |stated| stated.allowed.clone());
+        let is_listed = first.is_some() || second.is_some();
         if explicit.unwrap_or(Preset::Classic) == Preset::Classic {
             let in_text = match (explicit, first, second) {
                 (None, Some(first), Some(second)) => {
@@ -142,10 +142,10 @@ impl Choice {
                         .into_iter()
                         .find(|preset| preset.allowed(grid, seed).as_ref() == Some(&allowed))
                         .unwrap_or(Preset::Random);
-                    return Ok(Self { shape, preset, allowed: Some(allowed), seed: None, is_named });
+                    return Ok(Self { shape, preset, allowed: Some(allowed), seed: None, is_listed });
                 }
                 (_, None, None) if stated.is_none_or(|stated| !stated.has_owners) => {
-                    return Ok(Self { shape, preset: Preset::Classic, allowed: None, seed: None, is_named });
+                    return Ok(Self { shape, preset: Preset::Classic, allowed: None, seed: None, is_listed });
                 }
                 (_, None, None) => "cells that belong to players",
                 _ => "cells that a player is allowed",
@@ -159,7 +159,12 @@ impl Choice {
         let allowed = preset
             .allowed(grid, seed.unwrap_or(0))
             .map(|[own, other]| [first.unwrap_or(own), second.unwrap_or(other)]);
-        Ok(Self { shape, preset, allowed, seed, is_named })
+        Ok(Self { shape, preset, allowed, seed, is_listed })
+    }
+
+    /// Whether both have the same rules, however a text says so.
+    pub(super) fn is_same_game(&self, other: &Self) -> bool {
+        Self { is_listed: other.is_listed, ..self.clone() } == *other
     }
 }
 

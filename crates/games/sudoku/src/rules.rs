@@ -123,7 +123,7 @@ impl Sudoku {
     /// The number of a move; see [`Game::index`].
     #[inline]
     pub(super) fn number(&self, mv: Fill) -> usize {
-        usize::from(mv.cell) * self.grid().side() + usize::from(mv.value) - 1
+        mv.number(self.grid())
     }
 
     /// The points that a value in an empty cell scores, if it is placed.
@@ -187,7 +187,7 @@ impl Sudoku {
 
 impl PartialEq for Sudoku {
     fn eq(&self, other: &Self) -> bool {
-        self.choice == other.choice
+        self.choice.is_same_game(&other.choice)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::found::FoundSolutions;
 use super::position::Position;
 use super::rules::{Effect, Fill, Sudoku};
 use plyd_core::effort::Effort;
@@ -81,37 +82,26 @@ pub struct TabooMoves {
 /// ```
 #[must_use]
 pub fn taboo_moves(game: &Sudoku, pos: &Position) -> TabooMoves {
-    let cells = game.grid().cells();
     let mut taboo = TabooMoves::default();
-    let mut solvable = vec![0_u32; cells];
-    let learn = |solution: &[u8], solvable: &mut [u32]| {
-        for (known, &value) in solvable.iter_mut().zip(solution) {
-            *known |= 1 << (value - 1);
-        }
-    };
+    let mut found = FoundSolutions::of(game.grid(), pos);
     let mut are_all = false;
     if !pos.is_undecided {
         let solutions = Solutions::of(game, pos, usize::MAX, GUESSES);
-        solutions.found.iter().for_each(|solution| learn(solution, &mut solvable));
+        solutions.found.into_iter().for_each(|solution| found.add(solution));
         are_all = solutions.are_all;
     }
-    let mut next = pos.clone();
     game.effort().grant(Some(Effort::MARKS));
-    for cell in 0..cells {
+    for cell in 0..game.grid().cells() {
         for mv in Fill::all(cell, pos.open_values(game.grid(), cell)) {
-            if solvable[cell] >> (mv.value - 1) & 1 != 0 {
+            if found.has(mv) {
                 continue;
             }
             if are_all {
                 taboo.known.push(mv);
                 continue;
             }
-            match game.effect(&next, mv).0 {
-                Effect::Fills(solution) => {
-                    learn(&solution, &mut solvable);
-                    // From one solution to the next by an exchange the ways are shorter than from the first.
-                    next.set_witness(&solution);
-                }
+            match game.effect(found.latest(), mv).0 {
+                Effect::Fills(solution) => found.take(solution),
                 Effect::Passes => taboo.known.push(mv),
                 Effect::Undecided => taboo.undecided.push(mv),
             }

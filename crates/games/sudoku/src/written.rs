@@ -7,7 +7,7 @@ use super::presets::Preset;
 use super::rules::{Fill, Sudoku};
 use plyd_core::game::{Drawing, Mark, Piece, Side};
 
-/// The text of a position; the allowed cells are listed if nothing else in it implies them.
+/// The text of a position; the allowed cells are listed if its start listed them, or the preset has others.
 #[must_use]
 pub(super) fn write(game: &Sudoku, pos: &Position) -> String {
     Layout::of(game, pos).text()
@@ -20,8 +20,11 @@ impl Layout {
     /// What the text of a position says.
     pub(super) fn of(game: &Sudoku, pos: &Position) -> Self {
         let choice = game.choice();
-        let implies = choice.is_named && choice.preset != Preset::Random;
-        let usual = if implies { choice.preset.allowed(game.grid(), 0) } else { None };
+        let usual = match choice.preset {
+            Preset::Random => None,
+            _ if choice.is_listed => None,
+            preset => preset.allowed(game.grid(), 0),
+        };
         let listed = choice.allowed.clone().filter(|_| choice.allowed != usual);
         Self {
             shape: choice.shape,

@@ -4,6 +4,8 @@
 //! registered; a game in another crate calls [`all`] in a test. Perft counts and oracles check whether the
 //! rules are the right ones.
 
+use std::ops::ControlFlow;
+
 use crate::effort::Effort;
 use crate::game::{Game, Root, Rules, Side, Turn};
 use crate::zobrist::SplitMix64;
@@ -124,12 +126,35 @@ fn ply<G: Playable>(
     } else {
         moves.clone()
     };
+    each(game, pos, &played)?;
     let before = View::new(game, pos);
     for mv in played {
         let after = undo(game, pos, &before, mv)?;
         seen.compare(game, &after, random)?;
     }
     Ok(moves)
+}
+
+/// Checks that moves which are played one at a time, with what the rules found out for those before, lead
+/// where each leads alone.
+fn each<G: Playable>(game: &G, pos: &G::Position, moves: &[G::Move]) -> Result<(), String> {
+    let (mut left, mut fault) = (moves.iter(), None);
+    game.play_each(pos, moves, &mut |mv, next| {
+        let mut alone = pos.clone();
+        game.play(&mut alone, mv);
+        // More may be found out when more is known before.
+        let is_open = game.is_undecided(next) || game.is_undecided(&alone);
+        let seen = |pos: &G::Position| (game.position_text(pos), game.hash(pos), game.side(pos));
+        if left.next() == Some(&mv) && (is_open || seen(next) == seen(&alone)) {
+            return ControlFlow::Continue(());
+        }
+        fault = Some(format!("{mv:?}, played among others, leads to {}", game.position_text(next)));
+        ControlFlow::Break(())
+    });
+    let is_whole = left.next().is_none();
+    fault.map_or(Ok(()), Err)?;
+    ensure!(is_whole, "`play_each` leaves moves out");
+    Ok(())
 }
 
 /// What can be seen of a position.
