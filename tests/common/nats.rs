@@ -168,11 +168,6 @@ impl RawClient {
         self.request(subject, &[("Nats-Expected-Last-Subject-Sequence", "0")], bytes).json()
     }
 
-    /// Sends an empty message.
-    pub(crate) fn publish(&mut self, subject: &str) {
-        self.send(subject, None, &[], b"");
-    }
-
     /// The description of the only match that there is.
     pub(crate) fn description(&mut self) -> RawMessage {
         let info = self.api("STREAM.INFO.plyd_results", &json!({ "subjects_filter": "plyd.match.*" }));

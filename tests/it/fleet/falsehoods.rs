@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use plyd_fleet::{Credentials, Queue, Server};
 use serde_json::{Value, json};
 
 use super::{Coordinator, MATCH, comparable, local, nats, worker};
@@ -114,24 +115,23 @@ fn what_is_false_is_refused_and_the_pair_is_played_again() {
 }
 
 #[test]
-fn two_coordinators_that_refuse_the_same_result_both_go_on() {
-    let the_match = [&MATCH[..], &["--games", "4"]].concat();
-    let (nats, directories) = (nats(), [directory(), directory()]);
-    let coordinators = directories.each_ref().map(|of| Coordinator::start(&nats, of, &the_match));
+fn a_result_that_another_coordinator_has_removed_is_removed() {
+    let (nats, directory) = (nats(), directory());
+    // It makes the streams.
+    let _coordinator = Coordinator::start(&nats, &directory, &MATCH);
     let mut client = nats.client();
-    // Both hear of a result at once, and judge it before either has removed it; but not each time.
-    for _ in 0..5 {
-        let job = client.take();
-        client.done(&job);
-        client.store(&job.subject.replace("plyd.job.", "plyd.result."), br#"{"worker":"liar"}"#);
-        let (of_match, _) = job.subject.rsplit_once('.').unwrap();
-        client.publish(&of_match.replace("plyd.job.", "plyd.stored."));
-        wait_until("it is taken away", || client.count("plyd_results") == 1);
-    }
-    let _worker = worker(&nats, "honest", &[]);
-    for coordinator in coordinators {
-        let (played, _, said) = coordinator.finish();
-        assert_eq!(played.len(), 4, "{said:#?}");
-    }
-    directories.iter().for_each(|of| fs::remove_dir_all(of).unwrap());
+    let job = client.take();
+    // A place that no pair has, so that no coordinator reads it.
+    let (of_match, _) = job.subject.rsplit_once('.').unwrap();
+    let stored = client.store(&format!("{}.x", of_match.replace("plyd.job.", "plyd.result.")), b"whose?");
+    let sequence = stored["seq"].as_u64().unwrap();
+    let server = Server { url: nats.url(), credentials: Credentials::None, authority: None, identity: None };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let queue = Queue::connect(&server, "both").await.unwrap();
+        for attempt in 1..=2 {
+            queue.remove_result(sequence).await.unwrap_or_else(|error| panic!("attempt {attempt}: {error}"));
+        }
+    });
+    fs::remove_dir_all(directory).unwrap();
 }
