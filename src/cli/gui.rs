@@ -58,10 +58,10 @@ pub(super) fn run(args: Args, verbosity: &Verbosity, out: &mut impl Write) -> Re
     write!(out, "{}", greeting(&address, opens))?;
     if args.port.is_none() && listener.local_addr()?.port() != PORT {
         // A browser keeps games for each port.
-        write!(
+        writeln!(
             out,
             "Port {PORT} is taken, perhaps by another `plyd gui`. Games that your browser saved there are not shown \
-             here, and games saved here will not be shown there.\n"
+             here, and games saved here will not be shown there."
         )?;
     }
     out.flush()?;

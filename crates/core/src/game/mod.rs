@@ -99,6 +99,9 @@ pub enum Turn {
     Over(Outcome),
 }
 
+/// What is shown a move and the position behind it, by [`Game::play_each`].
+pub type VisitMove<'a, G> = dyn FnMut(<G as Game>::Move, &<G as Game>::Position) -> ControlFlow<()> + 'a;
+
 /// A game's rules; `self` holds what is fixed during a game (size, options).
 ///
 /// Positions are values that [`Game::play`] changes and [`Game::undo`] restores. The methods of this trait
@@ -227,12 +230,7 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     }
     /// Plays each of these moves in a position, and shows what is behind it, until `visit` breaks off. What
     /// rules that search find out for a move, they may use for the next ones.
-    fn play_each(
-        &self,
-        pos: &Self::Position,
-        moves: &[Self::Move],
-        visit: &mut dyn FnMut(Self::Move, &Self::Position) -> ControlFlow<()>,
-    ) {
+    fn play_each(&self, pos: &Self::Position, moves: &[Self::Move], visit: &mut VisitMove<'_, Self>) {
         let mut next = pos.clone();
         for &mv in moves {
             let undo = self.play(&mut next, mv);

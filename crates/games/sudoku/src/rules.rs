@@ -4,7 +4,6 @@
 //! versions 8 to 13, the others those of version 14. A move that leaves the puzzle without a solution is
 //! declared taboo and passes the turn.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::found::FoundSolutions;
@@ -16,7 +15,7 @@ use super::shape::Shape;
 use super::solver::{Solved, Solver};
 use super::witness;
 use plyd_core::effort::Effort;
-use plyd_core::game::{Game, Outcome, Side, Turn};
+use plyd_core::game::{Game, Outcome, Side, Turn, VisitMove};
 
 /// The ending of games in which every cell has a value.
 pub(super) const FULL: &str = "full";
@@ -282,12 +281,7 @@ impl Game for Sudoku {
         pos.is_undecided
     }
 
-    fn play_each(
-        &self,
-        pos: &Position,
-        moves: &[Fill],
-        visit: &mut dyn FnMut(Fill, &Position) -> ControlFlow<()>,
-    ) {
+    fn play_each(&self, pos: &Position, moves: &[Fill], visit: &mut VisitMove<'_, Self>) {
         let mut known = FoundSolutions::of(self.grid(), pos);
         for &mv in moves {
             let mut next = known.position(mv).clone();
