@@ -234,11 +234,13 @@ impl Game {
                     [by.to_owned(), time(*time_us), left_us.map_or_else(String::new, time), score]
                 }
                 None => {
-                    let by = match mv {
-                        _ if mv.starts_with('~') => "chance",
-                        _ if index < self.opening => "opening",
+                    let by = if mv.starts_with('~') {
+                        "chance"
+                    } else if index < self.opening {
+                        "opening"
+                    } else {
                         // Moves of people have no answers.
-                        _ => "",
+                        ""
                     };
                     [by.to_owned(), String::new(), String::new(), String::new()]
                 }

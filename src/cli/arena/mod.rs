@@ -260,7 +260,9 @@ fn finish(
     halt: &Halt,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    halt.say(REVIEW_ENDS);
+    if args.review.is_some() {
+        halt.say(REVIEW_ENDS);
+    }
     let (gallery, watch) = (totals.gallery.take(), totals.watch.take());
     let header = the_match.header();
     let review =

@@ -118,7 +118,7 @@ fn what_is_false_is_refused_and_the_pair_is_played_again() {
 fn a_result_that_another_coordinator_has_removed_is_removed() {
     let (nats, directory) = (nats(), directory());
     // It makes the streams.
-    let _coordinator = Coordinator::start(&nats, &directory, &MATCH);
+    let coordinator = Coordinator::start(&nats, &directory, &MATCH);
     let mut client = nats.client();
     let job = client.take();
     // A place that no pair has, so that no coordinator reads it.
@@ -133,5 +133,6 @@ fn a_result_that_another_coordinator_has_removed_is_removed() {
             queue.remove_result(sequence).await.unwrap_or_else(|error| panic!("attempt {attempt}: {error}"));
         }
     });
+    drop(coordinator);
     fs::remove_dir_all(directory).unwrap();
 }
